@@ -1,0 +1,43 @@
+# Two commands do all the set-up on a fresh machine: `make demo` and `make test`.
+SHELL := /bin/bash
+PYTHON ?= python3
+ENV ?= local
+VENV := build/venv/bin
+
+.PHONY: demo down up validate test lint types unit python lock help
+
+help:  ## show the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+demo:  ## local cluster, pulumi up, validation, report
+	@$(PYTHON) -m local.demo
+
+down:  ## remove what `make demo` started
+	@$(PYTHON) -m local.down
+
+up: ## pulumi up --stack $(ENV)
+	@source local/env.sh && pulumi up --stack $(ENV) --yes --skip-preview
+
+validate: ## prove an installed environment: make validate ENV=local
+	@$(VENV)/ansible-playbook -i inventory/$(ENV) validation/site.yml; \
+	$(VENV)/python -m validation.verdict build/report/report.json
+
+python: ## the Python environment from its lock file
+	@$(PYTHON) -m local.demo --until python
+
+test: python lint types unit ## all tests that need no cluster
+
+lint: ## ruff, yamllint, ansible-lint
+	@$(VENV)/ruff check . && $(VENV)/ruff format --check .
+	@$(VENV)/yamllint --strict .
+	@PATH="$(CURDIR)/$(VENV):$$PATH" $(VENV)/ansible-lint --offline -q
+
+types:
+	@$(VENV)/mypy
+
+unit:
+	@PATH="$(CURDIR)/$(VENV):$$PATH" $(VENV)/pytest -q -n 2 tests/unit tests/rules tests/roles
+
+lock: ## renew the lock files from requirements.in
+	@$(VENV)/uv pip compile -q --python-version 3.11 --universal --generate-hashes --no-annotate --no-header \
+	  --no-emit-index-url --no-emit-find-links -o requirements.lock requirements.in

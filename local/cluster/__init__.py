@@ -1,0 +1,1 @@
+"""The kind cluster: its configuration, creation, network and removal."""

@@ -1,0 +1,73 @@
+"""Pod network between the nodes where the node image has no network plugin of its own.
+
+Each node gets a point-to-point configuration with its pod range and a route to every other
+node's range. A flat layer 2 network between the nodes makes an overlay needless.
+"""
+
+from __future__ import annotations
+
+import json
+
+from local import engine, paths, shell
+from local.cluster import config
+
+CONFLIST = "/etc/cni/net.d/10-ptp.conflist"
+
+
+def connect(kubectl: list[str]) -> None:
+    """Write every node's configuration and routes; safe to repeat."""
+    nodes = _nodes(kubectl)
+    for name, (_, pods) in nodes.items():
+        routes = [
+            f"ip route replace {other} via {address}"
+            for peer, (address, other) in nodes.items()
+            if peer != name
+        ]
+        text = json.dumps(_conflist(pods))
+        script = "\n".join(["set -e", f"cat > {CONFLIST}.new", f"mv {CONFLIST}.new {CONFLIST}", *routes])
+        shell.run(["podman", "exec", "-i", name, "sh", "-c", script], env=engine.environment(), stdin=text)
+    _forward("--insert", check=False)
+
+
+def disconnect() -> None:
+    """Take back the forwarding rule; what is on the nodes goes with them."""
+    _forward("--delete", check=True)
+
+
+def _nodes(kubectl: list[str]) -> dict[str, tuple[str, str]]:
+    """Return the nodes with their address and pod range."""
+    listed = json.loads(shell.read([*kubectl, "get", "nodes", "-o", "json"]))["items"]
+    found = {}
+    for node in listed:
+        address = next(
+            item["address"] for item in node["status"]["addresses"] if item["type"] == "InternalIP"
+        )
+        found[node["metadata"]["name"]] = (address, node["spec"]["podCIDR"])
+    return found
+
+
+def _conflist(pods: str) -> dict[str, object]:
+    ipam = {"type": "host-local", "ranges": [[{"subnet": pods}]], "routes": [{"dst": "0.0.0.0/0"}]}
+    ptp = {"type": "ptp", "ipMasq": False, "mtu": 1500, "ipam": ipam}
+    return {
+        "cniVersion": "0.3.1",
+        "name": "runai-kit",
+        "plugins": [ptp, {"type": "portmap", "capabilities": {"portMappings": True}}],
+    }
+
+
+def _forward(action: str, *, check: bool) -> None:
+    """Accept forwarded pod traffic on the host: Docker's policy DROP would cover the nodes' bridge too."""
+    rule = [
+        "FORWARD",
+        "--source",
+        config.POD_SUBNET,
+        "--jump",
+        "ACCEPT",
+        "-m",
+        "comment",
+        "--comment",
+        paths.CLUSTER,
+    ]
+    if shell.succeeds(["iptables", "--check", *rule]) == check:
+        shell.run(["iptables", action, *rule])

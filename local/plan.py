@@ -1,0 +1,105 @@
+"""The stages of the demo: which there are, what each needs, and what it cost on two cores."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from local import charts, engine, images, node, packages, paths, rootfs, shell, stack, tools
+from local.cluster import create, load, mirror
+from local.stages import Stage
+
+# The longest compile is first: what is submitted first gets the first compile slot.
+CLIENTS = ("provider", "pulumi", "language", "kind", "kubectl", "fake-gpu")
+SERVERS = ("provider", "kubernetes", "pulumi", "prometheus", "language", "kind", "kubectl", "fake-gpu")
+
+
+def stages() -> list[Stage]:
+    """Return the stages for this machine: with upstream images nothing of the cluster is built."""
+    upstream = mirror.upstream()
+    names = CLIENTS if upstream else SERVERS
+    cluster_needs = ["engine", "link-tools"] + ([] if upstream else ["node-image"])
+    own = [] if mirror.address() else _own_images()
+    return [
+        *[_compile(tools.groups()[name], names) for name in names],
+        Stage("python", packages.python_install, cold=25, done=packages.python_ready),
+        Stage("packages", packages.install, cold=40, done=packages.installed),
+        Stage("engine", engine.configure, cold=1, needs=["packages"]),
+        *([] if upstream else _node_images()),
+        Stage("link-tools", tools.link_all, cold=1, needs=[f"tools-{name}" for name in names]),
+        Stage("charts", charts.make, cold=5, needs=["link-tools"], done=charts.ready),
+        Stage("rules", _rules, cold=6, needs=["charts", "python"]),
+        Stage("cluster", create.create, cold=60, needs=cluster_needs, done=create.exists),
+        *own,
+        Stage("up", stack.up, cold=75, needs=["cluster", "rules", *(["load-images"] if own else [])]),
+        Stage("validate", _validate, cold=240, needs=["up"]),
+    ]
+
+
+def until(every: list[Stage], last: str) -> list[Stage]:
+    """Return a stage and all that it needs; raises SystemExit for a name that no stage has."""
+    by_name = {stage.name: stage for stage in every}
+    if last not in by_name:
+        raise SystemExit(f"--until: found {last!r}, expected one of {', '.join(by_name)}")
+    wanted: set[str] = set()
+    queue = [last]
+    while queue:
+        name = queue.pop()
+        wanted.add(name)
+        queue += by_name[name].needs
+    return [stage for stage in every if stage.name in wanted]
+
+
+def _compile(group: tools.Group, names: tuple[str, ...]) -> Stage:
+    """`after` names a group whose compile this one shares, so that nothing is compiled twice."""
+    return Stage(
+        f"tools-{group.name}",
+        group.build,
+        cold=group.spec["cold"],
+        needs=[f"tools-{other}" for other in group.spec.get("after", ()) if other in names],
+        done=lambda: group.built() or group.found(),
+        compiles=True,
+    )
+
+
+def _node_images() -> list[Stage]:
+    needs = [f"images-{kind}" for kind in node.ALL]
+    return [
+        *[_root(kind) for kind in rootfs.PACKAGES],
+        *[_images(kind) for kind in node.ALL],
+        Stage("node-image", node.build, 75, needs=[*needs, "root-node", "tools-kind"], done=node.exists),
+    ]
+
+
+def _root(kind: str) -> Stage:
+    make = partial(rootfs.make, kind)
+    return Stage(f"root-{kind}", make, cold=75, needs=["packages"], done=rootfs.archive(kind).exists)
+
+
+def _images(kind: str) -> Stage:
+    return Stage(
+        f"images-{kind}",
+        partial(images.build, kind),
+        cold=40,
+        needs=["engine", "root-debian", *(f"tools-{group}" for group in images.KINDS[kind])],
+        done=lambda: images.archive(kind).exists() or node.exists(),
+    )
+
+
+def _own_images() -> list[Stage]:
+    """Return the stages of the kit's own images, which no registry has."""
+    build, done = partial(images.build, "own"), images.archive("own").exists
+    return [
+        Stage("own-images", build, cold=6, needs=["engine", "tools-fake-gpu"], done=done),
+        Stage("load-images", load.load, cold=5, needs=["cluster", "own-images"], done=load.loaded),
+    ]
+
+
+def _rules() -> None:
+    """Check the charts' rendered output before anything is installed."""
+    python = paths.VENV / "bin" / "python"
+    shell.run([python, "-m", "policy", paths.CHARTS], cwd=paths.ROOT, env=stack.environment())
+
+
+def _validate() -> None:
+    command = ["make", "--no-print-directory", "validate", f"ENV={stack.NAME}"]
+    shell.run(command, cwd=paths.ROOT, env=stack.environment())

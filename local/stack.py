@@ -1,0 +1,45 @@
+"""The Pulumi stack `local`: backend, plugins."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from local import paths, shell, tools
+
+NAME = os.environ.get("RUNAI_KIT_STACK", "local")
+PROVIDER = "4.25.0"
+
+
+def environment() -> dict[str, str]:
+    """Return the variables that env.sh sets, as it sets them."""
+    script = f'set -a; . "{paths.ROOT}/local/env.sh"; env -0'
+    text = subprocess.run(["bash", "-c", script], capture_output=True, check=True, text=True).stdout
+    return dict(pair.split("=", 1) for pair in text.split("\0") if "=" in pair)
+
+
+def prepare() -> None:
+    """Install the provider plugin into the kit's own PULUMI_HOME and select the stack, made if need be."""
+    env = environment()
+    Path(env["PULUMI_BACKEND_URL"].removeprefix("file://")).mkdir(parents=True, exist_ok=True)
+    plugin = Path(env["PULUMI_HOME"]) / "plugins" / f"resource-kubernetes-v{PROVIDER}"
+    binary = tools.groups()["provider"].folder / "pulumi-resource-kubernetes"
+    if binary.exists():
+        paths.link(binary, plugin / "pulumi-resource-kubernetes")
+    shell.run([_pulumi(), "stack", "select", "--create", NAME], env=env, cwd=paths.ROOT)
+
+
+def up() -> None:
+    """Bring the stack up without a question."""
+    prepare()
+    env = environment()
+    shell.run(
+        [_pulumi(), "up", "--stack", NAME, "--yes", "--skip-preview", "--non-interactive"],
+        env=env,
+        cwd=paths.ROOT,
+    )
+
+
+def _pulumi() -> str:
+    return str(paths.BIN / "pulumi")
