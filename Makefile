@@ -4,7 +4,7 @@ PYTHON ?= python3
 ENV ?= local
 VENV := build/venv/bin
 
-.PHONY: demo down up validate test lint types unit python lock help
+.PHONY: demo demo-mirrored down up validate test acceptance lint types unit python lock help
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,6 +26,12 @@ python: ## the Python environment from its lock file
 	@$(PYTHON) -m local.demo --until python
 
 test: python lint types unit ## all tests that need no cluster
+
+acceptance: ## tests on the live cluster of `make demo`, also that each verdict fails when it should
+	@source local/env.sh && $(VENV)/pytest -q tests/acceptance
+
+demo-mirrored: ## the demo with upstream images from a local registry and building forbidden
+	@$(PYTHON) -m local.mirrored
 
 lint: ## ruff, yamllint, ansible-lint
 	@$(VENV)/ruff check . && $(VENV)/ruff format --check .

@@ -11,13 +11,16 @@ from pathlib import Path
 
 from local import shell
 
+COMPILES_AT_ONCE = 2
+
 
 @dataclass(frozen=True)
 class Stage:
     """One step of the demo.
 
     cold and warm: expected seconds. done: whether the result for the same inputs is there
-    (then `run` is skipped). compiles: takes a compile slot, of which there are two.
+    (then `run` is skipped). compiles: at most COMPILES_AT_ONCE of these run together, the
+    first in the list first.
     """
 
     name: str
@@ -49,7 +52,6 @@ class Runner:
     heartbeat: float = 30.0
     results: dict[str, Result] = field(default_factory=dict)
     _started: float = field(default_factory=time.monotonic)
-    _slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(2))
     _print: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -67,9 +69,10 @@ class Runner:
         running: dict[Future[None], Stage] = {}
         with ThreadPoolExecutor(max_workers=len(self.stages) or 1) as pool:
             while waiting or running:
-                for stage in [stage for stage in waiting if self._ready(stage)]:
-                    waiting.remove(stage)
-                    running[pool.submit(self._one, stage)] = stage
+                for stage in list(waiting):
+                    if self._ready(stage, running.values()):
+                        waiting.remove(stage)
+                        running[pool.submit(self._one, stage)] = stage
                 if not running:
                     break
                 finished, _ = wait(running, timeout=self.heartbeat, return_when=FIRST_COMPLETED)
@@ -82,7 +85,9 @@ class Runner:
                     self._beat(running.values())
         return all(result.state in ("done", "cached") for result in self.results.values())
 
-    def _ready(self, stage: Stage) -> bool:
+    def _ready(self, stage: Stage, running: Iterable[Stage]) -> bool:
+        if stage.compiles and sum(other.compiles for other in running) >= COMPILES_AT_ONCE:
+            return False
         return all(self.results[need].state in ("done", "cached") for need in stage.needs)
 
     def _one(self, stage: Stage) -> None:
@@ -97,15 +102,8 @@ class Runner:
                     result.state = "cached"
                     self._say(f"{stage.name}: cached")
                     return
-                if stage.compiles:
-                    self._slots.acquire()
-                start = time.monotonic()
-                try:
-                    self._say(f"{stage.name}: started, expected {stage.cold} s")
-                    stage.run()
-                finally:
-                    if stage.compiles:
-                        self._slots.release()
+                self._say(f"{stage.name}: started, expected {stage.cold} s")
+                stage.run()
                 result.state = "done"
             except Exception as error:
                 result.state, result.error = "failed", f"{error}"

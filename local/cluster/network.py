@@ -12,6 +12,9 @@ from local import engine, paths, shell
 from local.cluster import config
 
 CONFLIST = "/etc/cni/net.d/10-ptp.conflist"
+# What leaves the cluster (CoreDNS asking the machine's name server) needs an address that is known there.
+_RULE = f"POSTROUTING --source {config.POD_SUBNET} ! --destination {config.POD_SUBNET} --jump MASQUERADE"
+MASQUERADE = f"iptables -t nat --check {_RULE} 2>/dev/null || iptables -t nat --append {_RULE}"
 
 
 def connect(kubectl: list[str]) -> None:
@@ -24,7 +27,8 @@ def connect(kubectl: list[str]) -> None:
             if peer != name
         ]
         text = json.dumps(_conflist(pods))
-        script = "\n".join(["set -e", f"cat > {CONFLIST}.new", f"mv {CONFLIST}.new {CONFLIST}", *routes])
+        write = [f"cat > {CONFLIST}.new", f"mv {CONFLIST}.new {CONFLIST}"]
+        script = "\n".join(["set -e", *write, *routes, MASQUERADE])
         shell.run(["podman", "exec", "-i", name, "sh", "-c", script], env=engine.environment(), stdin=text)
     _forward("--insert", check=False)
 
