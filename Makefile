@@ -36,7 +36,8 @@ demo-mirrored: ## the demo with upstream images from a local registry and buildi
 lint: ## ruff, yamllint, ansible-lint
 	@$(VENV)/ruff check . && $(VENV)/ruff format --check .
 	@$(VENV)/yamllint --strict .
-	@PATH="$(CURDIR)/$(VENV):$$PATH" $(VENV)/ansible-lint --offline -q
+	@PATH="$(CURDIR)/$(VENV):$$PATH" ANSIBLE_INVENTORY=tests/fixtures/inventory.ini ANSIBLE_INVENTORY_ENABLED=ini \
+	  $(VENV)/ansible-lint --offline -q
 
 types:
 	@$(VENV)/mypy

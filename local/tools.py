@@ -13,7 +13,11 @@ from typing import Any
 from local import paths, shell
 
 TOOLS = paths.ROOT / "local" / "tools"
-ON_PATH = ("pulumi", "kind", "kubectl", "helm", "pulumi-language-python", "pulumi-language-python-exec")
+ON_PATH = (
+    *("pulumi", "kind", "kubectl", "helm"),
+    *("pulumi-language-python", "pulumi-language-python-exec"),
+    *("pulumi-resource-pulumi-python", "pulumi-resource-kubernetes"),
+)
 
 
 @dataclass(frozen=True)
@@ -136,9 +140,8 @@ def link_all() -> None:
                 paths.link(group.folder / name, paths.BIN / name)
             elif group.found() and name in group.spec["found"]["tools"]:
                 paths.link(Path(str(_elsewhere(name))), paths.BIN / name)
-    pulumi = groups()["pulumi"].folder / "pulumi-resource-pulumi-python"
-    if pulumi.exists():
-        paths.link(pulumi, paths.BIN / pulumi.name)
-    paths.link(
-        groups()["provider"].folder / "pulumi-resource-kubernetes", paths.BIN / "pulumi-resource-kubernetes"
-    )
+    # The host follows its own link and wants its helper beside itself, so it cannot be one.
+    host = paths.BIN / "pulumi-language-python"
+    binary = host.resolve()
+    host.unlink()
+    shutil.copy(binary, host)

@@ -1,0 +1,101 @@
+"""The catalog: versions, charts, images, namespaces and Pod Security levels of every part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+Psa = Literal["privileged", "baseline", "restricted"]
+Provenance = Literal["upstream", "built-from-packages", "fake", "double"]
+
+
+class Entry(BaseModel):
+    """Frozen, camelCase in the file, no unknown key."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
+
+
+class NamespaceEntry(Entry):
+    """A namespace's Pod Security level; a relaxed one has to say why."""
+
+    psa: Psa
+    why: str = ""
+
+    @model_validator(mode="after")
+    def relaxed_needs_a_reason(self) -> NamespaceEntry:
+        """Raises ValueError for a level below `restricted` without `why`."""
+        if self.psa != "restricted" and not self.why:
+            raise ValueError(f"level {self.psa} without `why`")
+        return self
+
+
+class ProjectNamespace(NamespaceEntry):
+    """What every project's namespace is like: its name is `prefix` and the project's."""
+
+    prefix: str
+
+
+class Chart(Entry):
+    """`file` below a chart directory; `oci` with the `published` version where it can be pulled."""
+
+    file: str
+    oci: str = ""
+    published: str = ""
+
+
+class Part(Entry):
+    """One version of one part; `namespaces` starts with the one it runs in itself."""
+
+    name: str
+    version: str
+    provenance: Provenance
+    chart: Chart | None = None
+    images: dict[str, Annotated[str, Field(pattern=r"^[a-z0-9.-]+(:[0-9]+)?/[a-z0-9/._-]+:[\w.-]+$")]]
+    namespaces: dict[str, NamespaceEntry]
+    requires: tuple[str, ...] = ()
+
+    def image(self, name: str, mirror: str) -> str:
+        """The image's reference, below `mirror` when that is set."""
+        return mirrored(self.images[name], mirror)
+
+    def namespace(self) -> str:
+        """The namespace the part itself runs in: the first one listed."""
+        return next(iter(self.namespaces))
+
+
+class Catalog(Entry):
+    """All parts by key, what project namespaces are like, and images that tests use."""
+
+    project_namespace: ProjectNamespace
+    images: dict[str, str]
+    parts: dict[str, Part]
+
+    @model_validator(mode="after")
+    def consistent(self) -> Catalog:
+        """Raises ValueError for a requirement that no part meets."""
+        for key, part in self.parts.items():
+            if missing := [name for name in part.requires if name not in self.parts]:
+                raise ValueError(f"{key} requires {', '.join(missing)}, not in the catalog")
+        return self
+
+    def generations(self, name: str) -> dict[str, str]:
+        """Version → key of every entry of the part called `name`."""
+        return {part.version: key for key, part in self.parts.items() if part.name == name}
+
+
+def mirrored(reference: str, mirror: str) -> str:
+    """`quay.io/x/y:1` below `harbor.example.com/m` is `harbor.example.com/m/quay.io/x/y:1`."""
+    return f"{mirror}/{reference}" if mirror else reference
+
+
+def load_catalog(path: Path | None = None) -> Catalog:
+    """Read the catalog that lies beside this file, or another one.
+
+    Raises pydantic.ValidationError for a catalog that contradicts itself.
+    """
+    path = path or Path(__file__).with_name("catalog.yaml")
+    return Catalog.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))

@@ -1,0 +1,128 @@
+"""Reads what the program must know about the cluster before and while it declares resources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from kubernetes import client
+
+GPU = "nvidia.com/gpu"
+# The fake GPU agent reports the GPUs listed here, by index or UUID, as unhealthy.
+UNHEALTHY = "runai-kit.io/unhealthy-gpus"
+# Connect and read, in seconds: a cluster that answers slower than this is reported, not waited for.
+TIMEOUT = (5, 20)
+
+
+@dataclass(frozen=True)
+class NodeFacts:
+    """A node; `installed` counts its GPUs, `usable` those that pods can get now.
+
+    `marked` is how many were declared unhealthy by annotation. A kubelet goes on reporting the installed
+    GPUs of a device plugin that is gone, with none of them usable.
+    """
+
+    name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    installed: int = 0
+    usable: int = 0
+    cpu_cores: float = 0.0
+    memory_bytes: int = 0
+    marked: int = 0
+
+
+@dataclass(frozen=True)
+class NamespaceFacts:
+    """A namespace that exists: its labels, and those label keys that this kit's provider wrote."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    written_by_kit: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class ClusterFacts:
+    """State of the cluster when the program started."""
+
+    version: str
+    nodes: tuple[NodeFacts, ...]
+    namespaces: Mapping[str, NamespaceFacts]
+
+
+class Cluster(Protocol):
+    """What the components ask a running cluster; tests answer in its place."""
+
+    def nodes(self) -> tuple[NodeFacts, ...]:
+        """All nodes as they are now."""
+        ...
+
+    def custom_object(self, group: str, version: str, plural: str, name: str) -> dict[str, Any] | None:
+        """A cluster-wide custom object, or None when there is none of that name."""
+        ...
+
+
+class LiveCluster:
+    """Answers from the API server. Raises kubernetes' and urllib3's own errors."""
+
+    def __init__(self, api: client.ApiClient) -> None:
+        self._core = client.CoreV1Api(api)
+        self._custom = client.CustomObjectsApi(api)
+        self._version = client.VersionApi(api)
+
+    def facts(self) -> ClusterFacts:
+        """Version, nodes and namespaces, in three requests."""
+        version = self._version.get_code(_request_timeout=TIMEOUT).git_version
+        listed = self._core.list_namespace(_request_timeout=TIMEOUT).items
+        metas: list[Any] = [item.metadata for item in listed]
+        namespaces = {meta.name: _namespace(meta) for meta in metas}
+        return ClusterFacts(version, self.nodes(), namespaces)
+
+    def nodes(self) -> tuple[NodeFacts, ...]:
+        """All nodes as they are now."""
+        return tuple(_node(item) for item in self._core.list_node(_request_timeout=TIMEOUT).items)
+
+    def custom_object(self, group: str, version: str, plural: str, name: str) -> dict[str, Any] | None:
+        """A cluster-wide custom object, or None when there is none of that name."""
+        try:
+            found: Any = self._custom.get_cluster_custom_object(
+                group, version, plural, name, _request_timeout=TIMEOUT
+            )
+        except client.ApiException as error:
+            if error.status == 404:
+                return None
+            raise
+        return dict(found)
+
+
+def _node(item: Any) -> NodeFacts:
+    capacity, allocatable = item.status.capacity or {}, item.status.allocatable or {}
+    return NodeFacts(
+        item.metadata.name,
+        item.metadata.labels or {},
+        int(capacity.get(GPU, 0)),
+        int(allocatable.get(GPU, 0)),
+        _quantity(capacity.get("cpu", "0")),
+        int(_quantity(capacity.get("memory", "0"))),
+        len(
+            {text for text in (item.metadata.annotations or {}).get(UNHEALTHY, "").split(",") if text.strip()}
+        ),
+    )
+
+
+def _quantity(text: str) -> float:
+    """Kubernetes' notation as a number: `500m` is 0.5, `2Ki` is 2048."""
+    if text.endswith("m"):
+        return float(text[:-1]) / 1000
+    for power, unit in enumerate(("Ki", "Mi", "Gi", "Ti"), start=1):
+        if text.endswith(unit):
+            return float(text[:-2]) * 1024.0**power
+    return float(text)
+
+
+def _namespace(meta: Any) -> NamespaceFacts:
+    written: set[str] = set()
+    for entry in meta.managed_fields or []:
+        if (entry.manager or "").startswith("pulumi-kubernetes"):
+            fields = (entry.fields_v1 or {}).get("f:metadata", {}).get("f:labels", {})
+            written |= {key.removeprefix("f:") for key in fields if key.startswith("f:")}
+    return NamespaceFacts(meta.labels or {}, frozenset(written))

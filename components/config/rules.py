@@ -1,0 +1,160 @@
+"""Rules between settings: combinations that cannot work, each as a problem with its key path."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from components.catalog import Catalog
+from components.config.errors import Problem
+from components.config.files import missing_charts
+from components.config.quotas import quota_problems
+
+if TYPE_CHECKING:
+    from components.settings import Settings
+
+
+def check(settings: Settings, catalog: Catalog, root: Path, secret: frozenset[str]) -> Iterator[Problem]:
+    """Every broken rule; `secret` are the top-level keys that the stack file stores encrypted."""
+    yield from _profile(settings)
+    yield from _names(settings)
+    yield from _pools(settings)
+    yield from _scheduler(settings, catalog)
+    yield from _capacity(settings)
+    yield from _fake_gpus(settings)
+    yield from _registry(settings, secret)
+    yield from quota_problems(settings)
+    yield from missing_charts(settings, catalog, root)
+
+
+def _profile(settings: Settings) -> Iterator[Problem]:
+    if settings.profile == "full":
+        yield Problem("profile", '"full"', '"modular"', "the full profile is not available yet")
+
+
+def _names(settings: Settings) -> Iterator[Problem]:
+    """Queues are cluster-wide, so departments and projects share one space of names."""
+    departments = [(f"departments[{i}].name", item.name) for i, item in enumerate(settings.departments)]
+    projects = [
+        (f"departments[{i}].projects[{j}].name", project.name)
+        for i, department in enumerate(settings.departments)
+        for j, project in enumerate(department.projects)
+    ]
+    pools = [(f"nodePools.pools[{i}].name", item.name) for i, item in enumerate(settings.node_pools.pools)]
+    for group in (departments + projects, pools):
+        uses = Counter(name for _, name in group)
+        seen: set[str] = set()
+        for path, name in group:
+            if uses[name] > 1 and name in seen:
+                yield Problem(
+                    path,
+                    f'"{name}" a second time',
+                    "a name used once",
+                    "rename one: each becomes a queue" if group is not pools else "rename or merge the pools",
+                )
+            seen.add(name)
+
+
+def _pools(settings: Settings) -> Iterator[Problem]:
+    known = [pool.name for pool in settings.node_pools.pools]
+    expected = f"empty or one of nodePools.pools ({', '.join(known) or 'none defined'})"
+    uses = [(f"departments[{i}].nodePool", item.node_pool) for i, item in enumerate(settings.departments)]
+    for path, name in [*uses, ("validation.nodePool", settings.validation.node_pool)]:
+        if name and name not in known:
+            yield Problem(path, f'"{name}"', expected, "define the pool or correct the name")
+    if "default" in known:
+        path = f"nodePools.pools[{known.index('default')}].name"
+        yield Problem(path, '"default"', "another name", "default is the pool of unlabelled nodes")
+
+
+def _scheduler(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
+    scheduler = settings.scheduler
+    versions = sorted(catalog.generations("kai-scheduler"))
+    if scheduler.version not in versions:
+        yield Problem(
+            "scheduler.version",
+            f'"{scheduler.version}"',
+            f"one of {', '.join(versions)}",
+            "choose a version from components/catalog.yaml",
+        )
+    if scheduler.replicas > 1 and not scheduler.leader_election:
+        yield Problem(
+            "scheduler.leaderElection",
+            "false",
+            f"true with {scheduler.replicas} replicas",
+            "turn it on, or two schedulers would bind the same pod",
+        )
+    if scheduler.time_based_fair_share.enabled and not settings.monitoring.enabled:
+        yield Problem(
+            "scheduler.timeBasedFairShare.enabled",
+            "true",
+            "false while monitoring.enabled is false",
+            "past use is read from Prometheus: turn monitoring on",
+        )
+
+
+def _capacity(settings: Settings) -> Iterator[Problem]:
+    capacity = settings.capacity
+    if capacity.source == "setting" and capacity.gpus is None:
+        yield Problem(
+            "capacity.gpus", "nothing", "a whole number", 'set it, or set capacity.source to "live"'
+        )
+    if capacity.source == "live" and capacity.gpus is not None:
+        yield Problem(
+            "capacity.gpus",
+            str(capacity.gpus),
+            'nothing while capacity.source is "live"',
+            'remove it, or set capacity.source to "setting"',
+        )
+    for index, pool in enumerate(settings.node_pools.pools):
+        if (pool.gpus is None) == (capacity.source == "setting"):
+            wanted = "a whole number" if capacity.source == "setting" else "nothing"
+            yield Problem(
+                f"nodePools.pools[{index}].gpus",
+                "nothing" if pool.gpus is None else str(pool.gpus),
+                f'{wanted} while capacity.source is "{capacity.source}"',
+                "set both the same way",
+            )
+
+
+def _fake_gpus(settings: Settings) -> Iterator[Problem]:
+    if not settings.fake_gpus.enabled:
+        return
+    if settings.cluster.kind not in {"local", "kind"}:
+        yield Problem(
+            "fakeGpus.enabled",
+            "true",
+            f'false on a cluster of kind "{settings.cluster.kind}"',
+            "fake GPUs are for the kinds local and kind only",
+        )
+    if settings.expected_gpus:
+        yield Problem(
+            "expectedGpus", "a table", "nothing with fakeGpus.enabled", "fakeGpus already says what to expect"
+        )
+    if not settings.fake_gpus.node_selector:
+        yield Problem("fakeGpus.nodeSelector", "{}", "at least one label", "name the nodes that get GPUs")
+
+
+def _registry(settings: Settings, secret: frozenset[str]) -> Iterator[Problem]:
+    registry = settings.registry
+    password = registry.password.get_secret_value()
+    if registry.username and not password:
+        yield Problem(
+            "registry.password",
+            "nothing",
+            f'a secret for user "{registry.username}"',
+            "pulumi config set --secret --path runai-kit:registry.password",
+        )
+    if password and not registry.username:
+        yield Problem("registry.username", "nothing", "the user of registry.password", "set it")
+    if password and "registry" not in secret:
+        yield Problem(
+            "registry.password",
+            "plain text",
+            "an encrypted value",
+            "pulumi config set --secret --path runai-kit:registry.password, and change the password",
+        )
+    if registry.username and not registry.prefix:
+        yield Problem("registry.prefix", "nothing", "the registry of registry.username", "set it")

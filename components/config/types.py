@@ -1,0 +1,113 @@
+"""Building blocks of the settings: a strict section, names, durations, and amounts of GPUs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+UNLIMITED = -1.0
+
+
+class Section(BaseModel):
+    """Frozen, camelCase in the stack file, no unknown key, no silent conversion (`"4"` is not 4)."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", strict=True, alias_generator=to_camel, hide_input_in_errors=True
+    )
+
+
+def _matching(pattern: str, expected: str) -> AfterValidator:
+    compiled = re.compile(pattern)
+
+    def check(value: str) -> str:
+        if not compiled.fullmatch(value):
+            raise PydanticCustomError("pattern", "{expected}", {"expected": expected})
+        return value
+
+    return AfterValidator(check)
+
+
+DnsLabel = Annotated[
+    str,
+    _matching(
+        r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?",
+        "a DNS label (lower-case letters, digits and inner dashes, 63 at most)",
+    ),
+]
+# The namespace is runai-<project>, and a namespace is a DNS label itself.
+ProjectName = Annotated[
+    str,
+    _matching(
+        r"[a-z0-9]([-a-z0-9]{0,55}[a-z0-9])?",
+        "a DNS label of 57 characters at most (lower-case letters, digits and inner dashes)",
+    ),
+]
+Domain = Annotated[
+    str,
+    _matching(
+        r"(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*",
+        "a DNS name such as apps.example.com",
+    ),
+]
+LabelKey = Annotated[
+    str,
+    _matching(
+        r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?",
+        "a Kubernetes label key",
+    ),
+]
+Text = Annotated[str, _matching(r"(?s).+", "a text that is not empty")]
+# Both Go and Prometheus read these units.
+Duration = Annotated[str, _matching(r"[1-9][0-9]*(s|m|h)", "a duration such as 30s, 5m or 168h")]
+# Registry host with an optional path, never a scheme or a tag.
+RegistryPrefix = Annotated[
+    str,
+    _matching(
+        r"|[a-z0-9][-a-z0-9.]*(:[0-9]{1,5})?(/[a-z0-9][-a-z0-9._]*)*",
+        "a registry host with an optional port and path, such as harbor.example.com/mirror",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class GpuAmount:
+    """GPUs as a number of devices or as a part of the capacity.
+
+    Exactly one field is set. `devices` may be a fraction (0.5) or UNLIMITED; `percent` lies in 0..100.
+    """
+
+    devices: float | None = None
+    percent: float | None = None
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether there is no bound at all."""
+        return self.devices == UNLIMITED
+
+    def __str__(self) -> str:
+        return f"{self.percent:g}%" if self.percent is not None else f"{self.devices:g}"
+
+
+def parse_gpu_amount(value: object) -> GpuAmount:
+    """`2`, `0.5`, `-1` (unlimited) or `"25%"`; anything else is an error that says so."""
+    if isinstance(value, GpuAmount):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool) and _is_amount(value):
+        return GpuAmount(devices=float(value))
+    if isinstance(value, str) and re.fullmatch(r"(100|[0-9]{1,2}(\.[0-9]+)?)%", value):
+        return GpuAmount(percent=float(value[:-1]))
+    raise PydanticCustomError(
+        "gpu_amount", 'a number of GPUs, -1 for unlimited, or a share of the capacity such as "25%"'
+    )
+
+
+def _is_amount(value: float) -> bool:
+    return value == UNLIMITED or 0 <= value < float("inf")
+
+
+Gpus = Annotated[GpuAmount, PlainValidator(parse_gpu_amount)]

@@ -1,0 +1,1 @@
+"""KAI Scheduler: one values builder per chart generation, and its custom resources."""

@@ -1,0 +1,113 @@
+"""Namespaces with their Pod Security labels, there before anything is put into them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pulumi
+from pulumi_kubernetes.core.v1 import Namespace, NamespacePatch, Secret
+
+from components.catalog import Catalog, Psa
+from components.cluster import NamespaceFacts
+from components.config.sections import Registry
+from components.labels import PROJECT_KEY, SCHEDULED, metadata, ours, pod_security
+from components.settings import Settings
+
+PULL_SECRET = "runai-kit-registry"  # noqa: S105 (a name, not a secret)
+# From strict to lax.
+_LEVELS: tuple[Psa, ...] = ("restricted", "baseline", "privileged")
+
+
+class NamespaceError(pulumi.RunError):
+    """A namespace that somebody else set up in a way the part cannot run in."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A namespace the stack needs; `labels` besides those of Pod Security."""
+
+    name: str
+    psa: Psa
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def wanted_namespaces(settings: Settings, catalog: Catalog, parts: list[str]) -> list[Wanted]:
+    """Namespaces of the parts and of the projects; where parts share one, the laxest level wins."""
+    levels: dict[str, Psa] = {}
+    for part in parts:
+        for name, entry in catalog.parts[part].namespaces.items():
+            levels[name] = max(levels.get(name, "restricted"), entry.psa, key=_LEVELS.index)
+    project = catalog.project_namespace
+    return [Wanted(name, psa) for name, psa in levels.items()] + [
+        Wanted(f"{project.prefix}{item.name}", project.psa, {PROJECT_KEY: item.name} | SCHEDULED)
+        for _, item in settings.projects()
+    ]
+
+
+class Namespaces(pulumi.ComponentResource):
+    """One Namespace for each that is ours, one patch for each that was there before.
+
+    A namespace made by somebody else only gets labels, under our own field manager: destroying the stack
+    takes these labels back and leaves the namespace, which was never ours.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        wanted: list[Wanted],
+        existing: Mapping[str, NamespaceFacts],
+        registry: Registry,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__("runai-kit:components:Namespaces", name, None, opts)
+        self.foreign = {item.name for item in wanted if is_foreign(existing.get(item.name))}
+        self.resources: dict[str, pulumi.Resource] = {}
+        child = pulumi.ResourceOptions(parent=self)
+        for item in wanted:
+            labels = pod_security(item.psa) | dict(item.labels)
+            if item.name in self.foreign:
+                _refuse_conflict(item, existing[item.name])
+                patch = {"name": item.name, "labels": labels}
+                self.resources[item.name] = NamespacePatch(item.name, metadata=patch, opts=child)
+            else:
+                self.resources[item.name] = Namespace(
+                    item.name, metadata=metadata(item.name, labels=labels), opts=child
+                )
+        self.pull_secrets = [self._pull_secret(item.name, registry) for item in wanted if registry.username]
+        self.register_outputs({})
+
+    def _pull_secret(self, namespace: str, registry: Registry) -> Secret:
+        return Secret(
+            f"{namespace}-{PULL_SECRET}",
+            metadata=metadata(PULL_SECRET, namespace),
+            type="kubernetes.io/dockerconfigjson",
+            string_data=pulumi.Output.secret({".dockerconfigjson": docker_config(registry)}),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[self.resources[namespace]]),
+        )
+
+
+def is_foreign(found: NamespaceFacts | None) -> bool:
+    """Whether the namespace exists without being ours; ours keep their label, so this stays as it was."""
+    return found is not None and not ours(found.labels)
+
+
+def docker_config(registry: Registry) -> str:
+    """Credentials for the mirror, in the form that kubelets read."""
+    password = registry.password.get_secret_value()
+    auth = base64.b64encode(f"{registry.username}:{password}".encode()).decode()
+    host = registry.prefix.split("/")[0]
+    return json.dumps({"auths": {host: {"username": registry.username, "password": password, "auth": auth}}})
+
+
+def _refuse_conflict(item: Wanted, found: NamespaceFacts) -> None:
+    """Somebody else's level is not overwritten: other pods there may rely on it."""
+    for key, level in pod_security(item.psa).items():
+        present = found.labels.get(key)
+        if present not in {None, level} and key not in found.written_by_kit:
+            raise NamespaceError(
+                f"namespace {item.name}: found {key}={present}, set by somebody else; expected {level} or no "
+                "such label; relabel it if nothing else relies on it. Nothing was changed."
+            )

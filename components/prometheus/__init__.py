@@ -1,0 +1,1 @@
+"""Prometheus: the operator from its bundle or a chart, the instance, and what it scrapes."""

@@ -1,0 +1,73 @@
+"""What the rules need from an object: its name for people, its pod, its images."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from policy.pod_security import Object
+
+# A reference with a registry host inside an argument such as --reloader=quay.io/a/b:v1.
+_IN_ARGUMENT = re.compile(r"=([a-z0-9-]+(?:\.[a-z0-9-]+)+(?::[0-9]+)?/[a-z0-9][^\s,]*)$")
+
+
+def title(obj: Object) -> str:
+    """`Deployment kai-scheduler/kai-operator`."""
+    metadata = obj.get("metadata") or {}
+    place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+    return f"{obj.get('kind', '?')} {place}{metadata.get('name', '?')}"
+
+
+def pod_of(obj: Object) -> Object | None:
+    """The pod spec that the object creates, if it creates pods."""
+    spec = obj.get("spec") or {}
+    if obj.get("kind") == "Pod":
+        return dict(spec)
+    if obj.get("kind") == "Config" and str(obj.get("apiVersion", "")).startswith("kai.scheduler/"):
+        return _operand(spec)
+    if obj.get("kind") == "CronJob":
+        spec = (spec.get("jobTemplate") or {}).get("spec") or {}
+    if obj.get("kind") in {"Deployment", "DaemonSet", "StatefulSet", "ReplicaSet", "Job", "CronJob"}:
+        return dict((spec.get("template") or {}).get("spec") or {})
+    return None
+
+
+def _operand(config: Object) -> Object | None:
+    """What KAI's operator makes every operand's pod of; None for a fragment that only adds fields.
+
+    The operator fills in what the context leaves open, `all` in lower case among it.
+    """
+    if not config.get("namespace"):
+        return None
+    context: Object = {
+        "allowPrivilegeEscalation": False,
+        "runAsNonRoot": True,
+        "runAsUser": 10000,
+        "capabilities": {"drop": ["all"]},
+    }
+    context |= (config.get("global") or {}).get("securityContext") or {}
+    return {"containers": [{"name": "every operand", "securityContext": context}]}
+
+
+def images(obj: Object) -> list[str]:
+    """Every image the object names: in pods, in arguments, and in parts in KAI's Config."""
+    if obj.get("kind") in {"CustomResourceDefinition", "ConfigMap"}:
+        return []
+    return sorted(set(_images(obj)))
+
+
+def _images(node: Any) -> Iterator[str]:
+    if isinstance(node, list):
+        for item in node:
+            if isinstance(item, str) and (match := _IN_ARGUMENT.search(item)) and "://" not in item:
+                yield match.group(1)
+            yield from _images(item)
+    elif isinstance(node, dict):
+        image = node.get("image")
+        if isinstance(image, str):
+            yield image
+        elif isinstance(image, dict) and {"repository", "name"} <= image.keys():
+            yield f"{image['repository']}/{image['name']}:{image.get('tag', '')}"
+        for value in node.values():
+            yield from _images(value)

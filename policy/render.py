@@ -1,0 +1,92 @@
+"""Renders what a stack would install: charts by `helm template`, the operator's bundle by our own code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from components.catalog import Catalog, Part, Psa
+from components.cluster import ClusterFacts
+from components.config.errors import NAMESPACE
+from components.kai.settings import kai_inputs
+from components.namespaces import PULL_SECRET, wanted_namespaces
+from components.platform import parts
+from components.prometheus import bundle, stack
+from components.scheduler import generation
+from components.settings import Settings
+from policy.pod_security import Object
+
+
+class RenderError(RuntimeError):
+    """A chart that cannot be rendered: a rule that could not be checked is not a rule kept."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Objects of one part, what each of its namespaces enforces, and the stack's own spec of KAI's Config."""
+
+    name: str
+    objects: list[Object]
+    levels: dict[str, Psa]
+    config: Object | None = None
+
+
+def read_stack(path: Path) -> Settings:
+    """The settings of a stack file, types checked; rules that need files or a cluster are not looked at."""
+    config = yaml.safe_load(path.read_text(encoding="utf-8"))["config"]
+    prefix = f"{NAMESPACE}:"
+    values = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
+    return Settings.model_validate_json(json.dumps(values))
+
+
+def sources(settings: Settings, catalog: Catalog, charts: Path, helm: Path) -> Iterator[Source]:
+    """Every part of the stack that comes as a chart or bundle. Raises RenderError."""
+    chosen = parts(settings, catalog)
+    levels = {item.name: item.psa for item in wanted_namespaces(settings, catalog, list(chosen.values()))}
+    for role, key in chosen.items():
+        part = catalog.parts[key]
+        if part.chart is None:
+            continue
+        file = charts / part.chart.file
+        if not file.is_file():
+            raise RenderError(f"{file}: no such file; {part.name} {part.version} cannot be checked")
+        if file.name == "bundle.yaml":
+            yield Source(key, bundle_objects(part, file, settings.registry.prefix), levels)
+        else:
+            values, config = _values(role, key, settings, catalog)
+            yield Source(key, template(helm, part, file, values), levels, config)
+
+
+def _values(role: str, key: str, settings: Settings, catalog: Catalog) -> tuple[Object, Object | None]:
+    part, pull = catalog.parts[key], PULL_SECRET if settings.registry.username else ""
+    if role == "monitoring":
+        return stack.values(settings.monitoring, part, settings.registry.prefix, pull), None
+    kai = kai_inputs(settings, catalog, ClusterFacts("", (), {}), key, pull)
+    return generation(part).values(kai), generation(part).config(kai)
+
+
+def template(helm: Path, part: Part, file: Path, values: dict[str, Any]) -> list[Object]:
+    """`helm template` with hooks and CRDs left as the chart has them."""
+    command = [str(helm), "template", part.name, str(file), "--namespace", part.namespace(), "--values", "-"]
+    done = subprocess.run(
+        command, input=json.dumps(values), capture_output=True, text=True, timeout=120, check=False
+    )
+    if done.returncode:
+        raise RenderError(f"{part.name} {part.version}: {done.stderr.strip()}")
+    return [obj for obj in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader) if obj]
+
+
+def bundle_objects(part: Part, file: Path, mirror: str) -> list[Object]:
+    """The operator's Deployment as the component makes it."""
+    namespace = part.namespace()
+    spec = bundle.deployment_spec(
+        bundle.read(file), namespace, part.image("operator", mirror), part.image("config-reloader", mirror)
+    )
+    metadata = {"name": bundle.OPERATOR, "namespace": namespace}
+    return [{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}]

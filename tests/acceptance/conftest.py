@@ -1,0 +1,61 @@
+"""A live cluster, read through kubectl; outputs from the stack (KIT_STACK) or a file (KIT_OUTPUTS_FILE).
+
+A cluster that cannot be reached fails every test here: these tests are run on purpose.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import testinfra
+
+from validation.outputs import from_file, from_stack, resolved
+from validation.settings import StackOutputs, load
+
+ROOT = Path(__file__).parents[2]
+Json = dict[str, Any]
+Kubectl = Callable[..., Json]
+
+
+@pytest.fixture(scope="session")
+def outputs() -> StackOutputs:
+    """What the stack promised."""
+    file = os.environ.get("KIT_OUTPUTS_FILE")
+    raw = from_file(Path(file)) if file else from_stack(os.environ.get("KIT_STACK", "local"), ROOT)
+    return load(resolved(raw, ROOT))
+
+
+@pytest.fixture(scope="session")
+def kubectl(outputs: StackOutputs) -> Kubectl:
+    """`kubectl("get", "pods", "-A")` as JSON, always with the stack's kubeconfig and context."""
+    host = testinfra.get_host("local://")
+
+    def call(*words: str) -> Json:
+        options = ["--context", outputs.context]
+        if outputs.kubeconfig:
+            options += ["--kubeconfig", outputs.kubeconfig]
+        command = [
+            "kubectl",
+            *options,
+            *words,
+            *(["-o", "json"] if words[0] == "get" and "--raw" not in words else []),
+        ]
+        done = host.run(" ".join(["%s"] * len(command)), *command)
+        assert done.rc == 0, done.stderr
+        data: Json = json.loads(done.stdout)
+        return data
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def report() -> Json:
+    """The report of the last run."""
+    folder = ROOT / os.environ.get("KIT_REPORT_DIR", "build/report")
+    data: Json = json.loads((folder / "report.json").read_text())
+    return data

@@ -1,0 +1,22 @@
+"""Shared by all tests."""
+
+from __future__ import annotations
+
+import hypothesis  # noqa: F401  (imported before any program runs, as its own plug-in does it late)
+import pytest
+from kubernetes.config import kube_config
+
+
+@pytest.fixture(autouse=True)
+def no_ambient_cluster(
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """Whatever kubectl points at on this machine is out of reach, unless a test is about a live cluster."""
+    if "acceptance" in request.path.parts:
+        return
+    nowhere = str(tmp_path_factory.mktemp("no-cluster") / "config")
+    monkeypatch.setenv("KUBECONFIG", nowhere)
+    # The client reads the variable once, when it is imported.
+    monkeypatch.setattr(kube_config, "KUBE_CONFIG_DEFAULT_LOCATION", nowhere)

@@ -1,0 +1,295 @@
+"""Roles without a cluster: shape, refusals, templates, and what a crash leaves behind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from tests.roles.conftest import OUTPUTS, ROOT, Played
+from validation import declared, workloads
+from validation.settings import load
+
+Json = dict[str, Any]
+ROLES = sorted(p.name for p in (ROOT / "roles").iterdir() if p.is_dir())
+TESTS = ("preflight", "fractional_gpu", "over_quota", "reclaim")
+Play = Callable[..., Played]
+
+
+@pytest.mark.req("V12")
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_has_its_parts(role: str) -> None:
+    for part in ("defaults/main.yml", "meta/main.yml", "meta/argument_specs.yml", "README.md"):
+        assert (ROOT / "roles" / role / part).is_file(), part
+
+
+@pytest.mark.req("V11")
+@pytest.mark.parametrize("role", TESTS)
+def test_main_is_a_table_of_contents_that_always_cleans_up(role: str) -> None:
+    (block,) = yaml.safe_load((ROOT / "roles" / role / "tasks/main.yml").read_text())
+    steps = [*block["block"], *block.get("rescue", []), *block["always"]]
+    assert all(set(step) == {"name", "ansible.builtin.include_tasks"} for step in steps)
+    assert block["always"][-1]["ansible.builtin.include_tasks"] == "cleanup.yml"
+
+
+@pytest.mark.req("V12")
+def test_no_verdict_is_ever_ignored() -> None:
+    for path in [*ROOT.glob("roles/**/*.yml"), *ROOT.glob("validation/**/*.yml")]:
+        text = path.read_text()
+        assert "ignore_errors" not in text, path
+        assert "failed_when: false" not in text, path
+
+
+@pytest.mark.req("V12")
+@pytest.mark.parametrize("role", TESTS)
+def test_every_declared_check_is_recorded_by_its_role(role: str) -> None:
+    if role == "preflight":
+        from validation.observe.preflight import CHECKS
+
+        named = set(CHECKS) | {"preflight.volume", "preflight.dns"}
+    else:
+        named = set()
+    text = "".join(p.read_text() for p in (ROOT / "roles" / role / "tasks").glob("*.yml"))
+    if role == "fractional_gpu":
+        from validation.expect.fractional_gpu import expected
+
+        named |= set(expected())
+    for check in declared.tests()[role].checks:
+        assert check.id in named or check.id in text, check.id
+
+
+# A task that would have to reach a cluster if the arguments were let through.
+def role_with(name: str, tasks_from: str = "main", **variables: Any) -> Json:
+    return {"ansible.builtin.include_role": {"name": name, "tasks_from": tasks_from}, "vars": variables}
+
+
+ITEM = {"name": "runai-kit-x", "role": "x", "project": "team-a", "gpus": 1}
+
+
+SUBMIT: Json = {"workload_test": "t"}
+REFUSALS: list[tuple[Json, str]] = [
+    (
+        role_with("preflight", preflight_psa_default="strict"),
+        "must be one of: restricted, baseline, privileged",
+    ),
+    (role_with("fractional_gpu", fractional_gpu_keep="perhaps"), "fractional_gpu_keep"),
+    (
+        role_with("over_quota", over_quota_teams=[{"department": "engineering"}]),
+        "project found in over_quota_teams",
+    ),
+    (role_with("reclaim", reclaim_deserved="many"), "reclaim_deserved"),
+    (role_with("workload", "submit", workload_items=[ITEM]), "workload_test"),
+    (role_with("workload", "submit", **SUBMIT, workload_items=[{"name": "x"}]), "missing required arguments"),
+    (
+        role_with("workload", "submit", **SUBMIT, workload_items=[ITEM], workload_driver="slurm"),
+        "one of: kai",
+    ),
+    (
+        role_with("workload", "submit", **SUBMIT, workload_items=[{**ITEM, "gpuFraction": 0.5}]),
+        "exactly one of gpus, gpuFraction and gpuMemory",
+    ),
+    (
+        role_with("workload", "submit", **SUBMIT, workload_items=[{**ITEM, "name": "x"}]),
+        "begin with runai-kit-; found x",
+    ),
+    (
+        role_with("workload", "submit", **SUBMIT, workload_items=[{**ITEM, "project": "nobody"}]),
+        "Unknown project nobody; the stack has team-a, team-b, test",
+    ),
+    (
+        role_with("workload", "submit", **SUBMIT, workload_items=[{**ITEM, "kind": "workspace"}]),
+        "a template for kind training only; found workspace",
+    ),
+]
+
+
+@pytest.mark.req("V13")
+def test_wrong_arguments_are_refused_before_any_call(play: Play, tmp_path: Path) -> None:
+    """All cases in one play: each writes down why it was refused, or that it was let through."""
+    tasks: list[Json] = []
+    for number, (task, _) in enumerate(REFUSALS):
+        note: Json = {"dest": str(tmp_path / str(number)), "mode": "0600"}
+        let_through: Json = {"ansible.builtin.fail": {"msg": "was let through"}}
+        keep: Json = {"ansible.builtin.copy": {**note, "content": "{{ ansible_failed_result.msg }}"}}
+        tasks.append({"block": [task, let_through], "rescue": [keep]})
+    play(tasks)
+    said = [" ".join((tmp_path / str(n)).read_text().split()) for n in range(len(REFUSALS))]
+    assert [text for text, (_, wanted) in zip(said, REFUSALS, strict=True) if wanted not in text] == []
+    assert not [text for text in said if "127.0.0.1" in text]
+
+
+@pytest.mark.req("V13")
+def test_descriptions_are_completed_by_their_project() -> None:
+    outputs = load(json.loads(OUTPUTS.read_text()))
+    made = workloads.complete(workloads.jobs(2, "runai-kit-a", project="team-b"), outputs, "img", ["true"])
+    assert [w["name"] for w in made] == ["runai-kit-a-1", "runai-kit-a-2"]
+    assert {(w["namespace"], w["queue"], w["gpus"]) for w in made} == {("runai-team-b", "team-b", 1)}
+    (half,) = workloads.halves([2], "runai-kit-half", project="team-a", queue="other")
+    assert workloads.complete([half], outputs, "img", ["true"])[0]["queue"] == "other"
+
+
+def render(template: str, **variables: Any) -> list[Json]:
+    environment = Environment(
+        loader=FileSystemLoader(ROOT / "validation/templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        autoescape=False,
+    )
+    environment.filters["to_json"] = json.dumps
+    kit = json.loads(OUTPUTS.read_text())
+    text = environment.get_template(template).render(kit={**kit, **variables.pop("kit", {})}, **variables)
+    return [document for document in yaml.safe_load_all(text) if document]
+
+
+def training(kit: Json | None = None, **item: Any) -> Json:
+    base = {
+        "name": "runai-kit-x",
+        "namespace": "runai-team-a",
+        "queue": "team-a",
+        "role": "half",
+        "image": "cuda:1",
+        "command": ["bash", "-c", "nvidia-smi -L; sleep 5"],
+    }
+    (job,) = render(
+        "kai/training.yml.j2",
+        kit=kit or {},
+        workload_complete=[{**base, **item}],
+        workload_test="fractional_gpu",
+        workload_grace_seconds=2,
+        workload_deadline=720,
+    )
+    return job
+
+
+@pytest.mark.req("V2")
+def test_half_a_gpu_is_an_annotation_and_never_a_resource() -> None:
+    job = training(gpuFraction=0.5)
+    template = job["spec"]["template"]
+    assert template["metadata"]["annotations"] == {"gpu-fraction": "0.5"}
+    assert "nvidia.com/gpu" not in template["spec"]["containers"][0]["resources"]["limits"]
+    assert training(gpuMemory=4000)["spec"]["template"]["metadata"]["annotations"] == {"gpu-memory": "4000"}
+
+
+@pytest.mark.req("V3")
+def test_whole_gpus_are_a_resource_and_the_queue_is_a_label_of_job_and_pod() -> None:
+    job = training(gpus=2)
+    template = job["spec"]["template"]
+    assert template["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "2"
+    assert "annotations" not in template["metadata"]
+    assert template["spec"]["schedulerName"] == "kai-scheduler"
+    for labels in (job["metadata"]["labels"], template["metadata"]["labels"]):
+        assert labels["kai.scheduler/queue"] == "team-a"
+        assert labels["app.kubernetes.io/part-of"] == "runai-kit-validation"
+
+
+@pytest.mark.req("V4")
+def test_the_priority_class_is_a_label_for_kai() -> None:
+    assert training(gpus=1, priorityClass="build")["metadata"]["labels"]["priorityClassName"] == "build"
+    assert "priorityClassName" not in training(gpus=1)["metadata"]["labels"]
+
+
+@pytest.mark.req("I1")
+def test_trainings_would_pass_the_restricted_level() -> None:
+    spec = training(gpus=1)["spec"]["template"]["spec"]
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    container = spec["containers"][0]["securityContext"]
+    assert container == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    assert {next(iter(set(v) - {"name"})) for v in spec["volumes"]} <= {"emptyDir", "persistentVolumeClaim"}
+
+
+@pytest.mark.req("V7")
+def test_large_shm_and_claims_are_mounted() -> None:
+    job = training(gpus=1, largeShm=True, pvcs=[{"name": "data", "path": "/data"}])
+    spec = job["spec"]["template"]["spec"]
+    assert {"name": "shm", "emptyDir": {"medium": "Memory"}} in spec["volumes"]
+    mounts = {m["mountPath"]: m["name"] for m in spec["containers"][0]["volumeMounts"]}
+    assert mounts["/dev/shm"] == "shm"
+    assert mounts["/data"] == "claim-1"
+
+
+@pytest.mark.req("V9")
+def test_a_node_pool_binds_pods_to_its_nodes() -> None:
+    bounds = {"validation": {"nodePool": "lab", "sleepSeconds": 60, "timeoutSeconds": 60, "maxGpus": 0}}
+    job = training(kit=bounds, gpus=1)
+    assert job["spec"]["template"]["spec"]["nodeSelector"] == {"kai.scheduler/node-pool": "lab"}
+    assert job["metadata"]["labels"]["kai.scheduler/node-pool"] == "lab"
+
+
+@pytest.mark.req("V4")
+def test_queues_of_the_test_set_all_three_resources() -> None:
+    tree = [{"name": "kit-reclaim-a", "parent": "kit-reclaim", "deserved": 2, "limit": 8}]
+    (queue,) = render("kai/queues.yml.j2", queue_tree=tree, queue_test="reclaim")
+    assert queue["spec"]["parentQueue"] == "kit-reclaim"
+    assert queue["spec"]["resources"]["gpu"] == {"quota": 2, "limit": 8, "overQuotaWeight": 1}
+    for resource in ("cpu", "memory"):
+        assert queue["spec"]["resources"][resource]["limit"] == -1
+    assert queue["metadata"]["labels"]["runai-kit.io/test"] == "reclaim"
+
+
+@pytest.mark.req("V1")
+def test_probes_stay_in_a_namespace_without_a_pod_security_label() -> None:
+    namespace, claim = render("preflight/ground.yml.j2")
+    assert not [k for k in namespace["metadata"]["labels"] if k.startswith("pod-security")]
+    assert "storageClassName" not in claim["spec"]
+    volume, dns = render("preflight/pods.yml.j2", preflight_token="word")
+    assert "word" in volume["spec"]["containers"][0]["command"][2]
+    assert "volumes" not in dns["spec"]
+    for pod in (volume, dns):
+        assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
+        assert "schedulerName" not in pod["spec"]
+
+
+@pytest.mark.req("V11", "V12", "E3")
+def test_without_a_cluster_everything_is_recorded_and_the_play_fails(play: Play) -> None:
+    played = play("validation/site.yml")
+    assert played.code != 0
+    report = json.loads((played.report / "report.json").read_text())
+    verdicts = {c["id"]: c["verdict"] for c in report["checks"]}
+    assert set(verdicts) == set(declared.checks())
+    assert {v for c, v in verdicts.items() if c.startswith("preflight.")} == {"fail"}
+    # The tests were refused, and say so.
+    assert {v for c, v in verdicts.items() if not c.startswith("preflight.")} == {"skip"}
+    refused = next(c for c in report["checks"] if c["id"] == "reclaim.victims")
+    assert refused["reason"].startswith("refused because of preflight.access")
+    assert "does not answer" in refused["reason"]
+    for name in ("junit.xml", "index.html"):
+        assert (played.report / name).stat().st_size > 1000
+    assert "Traceback" not in played.text
+
+
+@pytest.mark.req("V12")
+def test_the_report_role_changes_nothing_the_second_time(play: Play) -> None:
+    play([{"kit_run": {"tests": ["preflight"]}}])
+    first, second = play("validation/report.yml"), play("validation/report.yml")
+    assert "changed=1" in first.text
+    assert "changed=0" in second.text
+    assert first.code != 0
+
+
+@pytest.mark.req("V12")
+def test_a_role_that_stops_fails_its_checks_and_nothing_else(play: Play) -> None:
+    guard: Json = {"ansible.builtin.include_tasks": str(ROOT / "validation/tasks/test.yml")}
+    tasks: list[Json] = [
+        {"kit_run": {"tests": ["preflight", "reclaim"]}},
+        {**guard, "vars": {"kit_test_name": "preflight"}},
+        {"ansible.builtin.debug": {"msg": "the play went on"}},
+    ]
+    played = play(tasks)
+    assert "the play went on" in played.text
+    assert played.code == 0
+    checks = played.checks()
+    assert {c.test for c in declared.checks().values() if c.id in checks} == {"preflight"}
+    assert all(c["reason"].startswith("did not run: Remove the probes and verify") for c in checks.values())
+
+
+@pytest.mark.req("V12")
+def test_playbooks_parse(play: Play) -> None:
+    found = sorted(str(p) for p in (ROOT / "validation").glob("*.yml") if p.name != "checks.yml")
+    assert len(found) == 6
+    assert play(found[0], *found[1:], "--syntax-check").code == 0

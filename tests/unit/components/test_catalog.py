@@ -1,0 +1,76 @@
+"""The catalog by itself: consistent, and with a reason for every relaxed namespace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from components.catalog import Catalog, load_catalog, mirrored
+from components.scheduler import GENERATIONS
+
+FILE = Path(__file__).parents[3] / "components" / "catalog.yaml"
+
+
+def broken(change: dict[str, Any], part: str = "fake-gpu") -> dict[str, Any]:
+    data: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    data["parts"][part] |= change
+    return data
+
+
+@pytest.mark.req("I1")
+def test_a_relaxed_namespace_needs_a_reason() -> None:
+    with pytest.raises(ValidationError, match="level privileged without `why`"):
+        Catalog.model_validate(broken({"namespaces": {"gpu-operator": {"psa": "privileged"}}}))
+
+
+def test_a_requirement_must_be_in_the_catalog() -> None:
+    with pytest.raises(ValidationError, match="fake-gpu requires nowhere"):
+        Catalog.model_validate(broken({"requires": ["nowhere"]}))
+
+
+@pytest.mark.parametrize("image", ["fake-gpu:1", "kind.local/fake-gpu", "kind.local/fake gpu:1"])
+def test_an_image_needs_a_registry_and_a_tag(image: str) -> None:
+    with pytest.raises(ValidationError, match=r"parts\.fake-gpu\.images"):
+        Catalog.model_validate(broken({"images": {"fake-gpu": image}}))
+
+
+def test_an_unknown_key_is_refused() -> None:
+    with pytest.raises(ValidationError, match="colour"):
+        Catalog.model_validate(broken({"colour": "red"}))
+
+
+@pytest.mark.req("I2")
+def test_every_scheduler_version_has_a_values_builder_and_one_registry() -> None:
+    catalog = load_catalog()
+    versions = catalog.generations("kai-scheduler")
+    assert {".".join(version.split(".")[:2]) for version in versions} == set(GENERATIONS)
+    for key in versions.values():
+        part = catalog.parts[key]
+        assert {image.rsplit("/", 1)[0] for image in part.images.values()} == {
+            part.images["operator"].rsplit("/", 1)[0]
+        }
+        assert {image.rsplit(":", 1)[1] for image in part.images.values()} == {f"v{part.version}"}
+        assert part.chart is not None
+        assert part.version in part.chart.file
+        assert part.chart.oci.startswith("oci://")
+
+
+@pytest.mark.req("I13")
+def test_a_mirror_keeps_the_upstream_registry_in_the_path() -> None:
+    assert mirrored("quay.io/a/b:1", "harbor.test/m") == "harbor.test/m/quay.io/a/b:1"
+    assert mirrored("quay.io/a/b:1", "") == "quay.io/a/b:1"
+
+
+@pytest.mark.req("I1")
+def test_the_levels_that_were_decided() -> None:
+    parts = load_catalog().parts
+    levels = {
+        f"{key}/{name}": entry.psa for key, part in parts.items() for name, entry in part.namespaces.items()
+    }
+    assert {name for name, level in levels.items() if level == "privileged"} == {"fake-gpu/gpu-operator"}
+    assert levels["prometheus/monitoring"] == levels["prometheus-operator/monitoring"] == "restricted"
+    assert levels["kai-scheduler-0.18/kai-scheduler"] == "restricted"

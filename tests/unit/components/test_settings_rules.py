@@ -1,0 +1,200 @@
+"""Combinations that cannot work, each with its key path; and what they look like when they can."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from components.config.errors import SettingsError
+from components.settings import Settings, load
+from tests.stack import CATALOG, EVERYTHING, LOCAL, changed, engine_env, write_bundle
+
+STACKS = Path(__file__).parents[3] / "stacks"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A project with every chart file in place."""
+    write_bundle(tmp_path)
+    for part in CATALOG.parts.values():
+        if part.chart is not None and not (tmp_path / "charts" / part.chart.file).exists():
+            (tmp_path / "charts" / part.chart.file).write_text("")
+    return tmp_path
+
+
+def lines(values: dict[str, Any], root: Path, secret: list[str] | None = None) -> list[str]:
+    with pytest.raises(SettingsError) as caught:
+        load(engine_env(values, secret), CATALOG, root)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def loaded(values: dict[str, Any], root: Path, secret: list[str] | None = None) -> Settings:
+    return load(engine_env(values, secret), CATALOG, root)
+
+
+def test_both_example_stacks_are_accepted(root: Path) -> None:
+    assert loaded(LOCAL, root).profile == "modular"
+    assert loaded(EVERYTHING, root, ["registry"]).scheduler.replicas == 2
+
+
+@pytest.mark.req("I13")
+@pytest.mark.parametrize("name", ["kind", "vks-modular", "local"])
+def test_the_stack_files_of_the_project_are_accepted(name: str, root: Path) -> None:
+    config = yaml.safe_load((STACKS / f"Pulumi.{name}.yaml").read_text(encoding="utf-8"))["config"]
+    values = {k.removeprefix("runai-kit:"): v for k, v in config.items() if k.startswith("runai-kit:")}
+    if "charts" in values and values["charts"]["source"] == "directory":
+        values["charts"]["directory"] = "charts"
+    settings = loaded(values, root)
+    assert [department.name for department in settings.departments] == ["engineering", "research", "default"]
+    assert config["pulumi:disable-default-providers"] == ["kubernetes"]
+
+
+BROKEN: list[tuple[str, dict[str, Any], str, str]] = [
+    ("full profile", {"profile": "full"}, "profile", "not available yet"),
+    ("fake GPUs on VKS", {"cluster.kind": "vks"}, "fakeGpus.enabled", "kinds local and kind only"),
+    ("fake GPUs elsewhere", {"cluster.kind": "other"}, "fakeGpus.enabled", "kinds local and kind only"),
+    ("fake GPUs on all nodes", {"fakeGpus.nodeSelector": {}}, "fakeGpus.nodeSelector", "at least one label"),
+    ("two expectations", {"expectedGpus": {"n": 4}}, "expectedGpus", "fakeGpus already"),
+    (
+        "fair share without monitoring",
+        {"scheduler.timeBasedFairShare.enabled": True, "monitoring.enabled": False},
+        "scheduler.timeBasedFairShare.enabled",
+        "turn monitoring on",
+    ),
+    ("two schedulers, no leader", {"scheduler.replicas": 2}, "scheduler.leaderElection", "2 replicas"),
+    ("unknown version", {"scheduler.version": "0.13.0"}, "scheduler.version", "0.12.0, 0.18.6"),
+    ("same department twice", {"departments.1.name": "engineering"}, "departments[1].name", "a second time"),
+    (
+        "project named as a department",
+        {"departments.1.projects.0.name": "engineering"},
+        "departments[1].projects[0].name",
+        "a second time",
+    ),
+    (
+        "same project twice",
+        {"departments.1.projects.0.name": "team-a"},
+        "departments[1].projects[0].name",
+        "a second time",
+    ),
+    (
+        "deserved above limit",
+        {"departments.0.gpu.deserved": "60%"},
+        "departments[0].gpu.deserved",
+        "at most the limit 50%",
+    ),
+    (
+        "unlimited deserved, limit",
+        {"departments.1.gpu.limit": 4},
+        "departments[1].gpu.deserved",
+        "at most the limit 4",
+    ),
+    (
+        "project above department",
+        {"departments.0.projects.0.gpu.limit": "75%"},
+        "departments[0].projects[0].gpu.limit",
+        "limit 50% of department engineering",
+    ),
+    (
+        "half a GPU without sharing",
+        {"departments.1.projects.0.gpu.deserved": 0.5, "scheduler.gpuSharing": False},
+        "departments[1].projects[0].gpu.deserved",
+        "whole GPUs while scheduler.gpuSharing is false",
+    ),
+    ("capacity not given", {"capacity.source": "setting"}, "capacity.gpus", "found nothing"),
+    ("capacity given and counted", {"capacity.gpus": 8}, "capacity.gpus", 'capacity.source is "live"'),
+    (
+        "unknown pool of a department",
+        {"departments.0.nodePool": "a100"},
+        "departments[0].nodePool",
+        "none defined",
+    ),
+    ("unknown pool of the tests", {"validation.nodePool": "a100"}, "validation.nodePool", "none defined"),
+    (
+        "pool called default",
+        {"nodePools.pools": [{"name": "default"}]},
+        "nodePools.pools[0].name",
+        "another name",
+    ),
+    (
+        "same pool twice",
+        {"nodePools.pools": [{"name": "a"}, {"name": "a"}]},
+        "nodePools.pools[1].name",
+        "a second time",
+    ),
+    (
+        "pool size beside counting",
+        {"nodePools.pools": [{"name": "a", "gpus": 4}]},
+        "nodePools.pools[0].gpus",
+        "set both the same way",
+    ),
+    (
+        "user without password",
+        {"registry": {"prefix": "h.test", "username": "u"}},
+        "registry.password",
+        "config set --secret",
+    ),
+    ("bundle without files", {"charts.source": "registry"}, "monitoring.source", "the bundle is a file"),
+    ("no such directory", {"charts.directory": "elsewhere"}, "charts.directory", "create it"),
+]
+
+
+@pytest.mark.req("I13")
+@pytest.mark.parametrize(
+    ("changes", "path", "words"), [item[1:] for item in BROKEN], ids=[item[0] for item in BROKEN]
+)
+def test_an_impossible_combination_is_one_line(
+    changes: dict[str, Any], path: str, words: str, root: Path
+) -> None:
+    values = LOCAL
+    for key, value in changes.items():
+        values = changed(values, key, value)
+    found = lines(values, root)
+    assert len(found) == 1, found
+    assert found[0].startswith(f"runai-kit:{path}: found ")
+    assert words in found[0]
+
+
+@pytest.mark.req("I13")
+def test_a_password_in_the_clear_is_refused_and_not_shown(root: Path) -> None:
+    registry = {"prefix": "h.test", "username": "u", "password": "canary-7f3a"}
+    found = lines(changed(LOCAL, "registry", registry), root)
+    assert found[0].startswith("runai-kit:registry.password: found plain text; expected an encrypted value")
+    assert "canary" not in "".join(found)
+    assert loaded(changed(LOCAL, "registry", registry), root, ["registry"]).registry.username == "u"
+
+
+@pytest.mark.req("I13")
+@pytest.mark.parametrize("missing", ["kai-scheduler-0.12.0.tgz", "prometheus-operator-0.85.0/bundle.yaml"])
+def test_a_missing_chart_file_is_named(missing: str, root: Path) -> None:
+    (root / "charts" / missing).unlink()
+    found = lines(LOCAL, root)
+    assert len(found) == 1
+    assert f"without {missing};" in found[0]
+
+
+def test_a_chart_that_is_not_used_may_be_missing(root: Path) -> None:
+    (root / "charts" / "kube-prometheus-stack-78.5.0.tgz").unlink()
+    assert loaded(LOCAL, root).monitoring.source == "bundle"
+
+
+def test_an_unlimited_project_is_cut_by_its_department(root: Path) -> None:
+    assert (
+        loaded(changed(LOCAL, "departments.0.projects.0.gpu.limit", -1), root)
+        .departments[0]
+        .projects[0]
+        .gpu.limit.unlimited
+    )
+
+
+def test_keys_of_other_namespaces_are_not_ours(root: Path) -> None:
+    env = engine_env(LOCAL)
+    env["PULUMI_CONFIG"] = env["PULUMI_CONFIG"][:-1] + ', "aws:region": "x", "other:runai-kit:y": "z"}'
+    assert load(env, CATALOG, root).domain == "apps.example.test"
+
+
+def test_no_settings_at_all_is_an_error_and_no_crash(root: Path) -> None:
+    with pytest.raises(SettingsError, match="runai-kit:cluster: found nothing"):
+        load({}, CATALOG, root)

@@ -1,0 +1,1 @@
+"""Proof of an installation: observe a cluster, compare with what the settings promise, report."""

@@ -1,0 +1,195 @@
+"""A thin, typed way to a cluster's API: paths in, plain JSON out.
+
+The official client brings the kubeconfig, credentials and the exec protocol; its thousand model classes are
+not used, because the suite compares JSON and most of what it reads are custom resources.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+import urllib3
+from kubernetes import client, config
+from kubernetes.client.exceptions import ApiException
+from kubernetes.config.config_exception import ConfigException
+from kubernetes.stream import stream
+
+Json = dict[str, Any]
+
+
+class ClusterError(RuntimeError):
+    """The API server refused or could not be reached; `status` is the HTTP code, 0 without an answer."""
+
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Cluster:
+    """One cluster, addressed by kubeconfig and context; the ambient context is never used."""
+
+    def __init__(self, kubeconfig: str, context: str, timeout: float = 30.0) -> None:
+        if not context:
+            raise ClusterError("no context given: stack output 'context' is empty; set it in the stack file")
+        self.context = context
+        self.timeout = timeout
+        try:
+            load: Any = config.new_client_from_config
+            self._api = load(config_file=kubeconfig or None, context=context)
+        except (ConfigException, OSError) as error:
+            where = kubeconfig or "the default kubeconfig"
+            raise ClusterError(f"context {context!r} cannot be read from {where}: {error}") from None
+        self._http = _pool(self._api.configuration, context)
+
+    def get(self, path: str, **params: Any) -> Json:
+        """One object or list; ClusterError with status 404 when there is none."""
+        return self._json("GET", path, params)
+
+    def find(self, path: str, **params: Any) -> Json | None:
+        """Like get, None for what does not exist (also for a kind that is not served)."""
+        try:
+            return self.get(path, **params)
+        except ClusterError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def items(self, path: str, **params: Any) -> list[Json]:
+        """Items of a list; empty where the kind is not served."""
+        found = self.find(path, **params)
+        return list(found.get("items", [])) if found else []
+
+    def text(self, path: str, **params: Any) -> str:
+        """Body as text (logs, metrics through the API server's proxy)."""
+        body: bytes = self._call("GET", path, params).data
+        return body.decode("utf-8", "replace")
+
+    def create(self, path: str, body: Json, dry_run: bool = False) -> Json:
+        """Create, or with dry_run let admission answer without storing anything."""
+        return self._json("POST", path, {"dryRun": "All"} if dry_run else {}, body)
+
+    def delete(self, path: str, grace_seconds: int | None = None) -> bool:
+        """Delete with background propagation; False when it was not there."""
+        options: Json = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}
+        if grace_seconds is not None:
+            options["gracePeriodSeconds"] = grace_seconds
+        try:
+            self._json("DELETE", path, {}, options)
+        except ClusterError as error:
+            if error.status == 404:
+                return False
+            raise
+        return True
+
+    def watch(self, path: str, seconds: float, **params: Any) -> Iterator[tuple[str, Json]]:
+        """(event type, object) pairs until the server closes the watch after `seconds`."""
+        query = {**params, "watch": "true", "timeoutSeconds": max(1, int(seconds))}
+        response = self._call("GET", path, query, timeout=seconds + 10)
+        buffer = b""
+        try:
+            for chunk in response.stream(amt=None, decode_content=True):
+                buffer += chunk
+                *lines, buffer = buffer.split(b"\n")
+                for line in lines:
+                    if line.strip():
+                        event = json.loads(line)
+                        yield str(event["type"]), event["object"]
+        finally:
+            response.release_conn()
+
+    def execute(self, namespace: str, pod: str, command: list[str], container: str | None = None) -> str:
+        """Standard output and error of a command in a running pod; ClusterError when it cannot be started."""
+        core = client.CoreV1Api(self._api)
+        extra = {"container": container} if container else {}
+        try:
+            return str(
+                stream(
+                    core.connect_get_namespaced_pod_exec,
+                    pod,
+                    namespace,
+                    command=command,
+                    stderr=True,
+                    stdin=False,
+                    stdout=True,
+                    tty=False,
+                    _request_timeout=self.timeout,
+                    **extra,
+                )
+            )
+        except ApiException as error:
+            raise ClusterError(
+                f"exec in {namespace}/{pod} failed: {error.reason}", error.status or 0
+            ) from None
+
+    def logs(self, namespace: str, pod: str, tail: int = 200) -> str:
+        """Last lines of a pod's log."""
+        return self.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log", tailLines=tail)
+
+    def _json(self, method: str, path: str, params: Mapping[str, Any], body: Json | None = None) -> Json:
+        data: Json = json.loads(self._call(method, path, params, body).data)
+        return data
+
+    def _call(
+        self,
+        method: str,
+        path: str,
+        params: Mapping[str, Any],
+        body: Json | None = None,
+        timeout: float | None = None,
+    ) -> urllib3.BaseHTTPResponse:
+        settings = self._api.configuration
+        url = f"{settings.host}{path}" + (f"?{urlencode(params)}" if params else "")
+        headers = {"Accept": "application/json, */*", "Content-Type": "application/json"}
+        # Asked for at each call: it also refreshes short-lived tokens of exec plugins.
+        token = settings.get_api_key_with_prefix("authorization") or settings.get_api_key_with_prefix(
+            "BearerToken"
+        )
+        if token:
+            headers["Authorization"] = token
+        try:
+            answer = self._http.request(
+                method,
+                url,
+                headers=headers,
+                body=json.dumps(body) if body is not None else None,
+                timeout=timeout or self.timeout,
+                preload_content=timeout is None,
+            )
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise ClusterError(
+                f"API server of context {self.context!r} does not answer ({method} {path}): {error}"
+            ) from None
+        if answer.status >= 400:
+            raise ClusterError(_refusal(method, path, answer), answer.status)
+        return answer
+
+
+def _pool(settings: Any, context: str) -> urllib3.PoolManager:
+    if not settings.verify_ssl:
+        raise ClusterError(
+            f"context {context!r} turns TLS verification off (insecure-skip-tls-verify); give its CA instead"
+        )
+    options: Json = {
+        "cert_reqs": "CERT_REQUIRED",
+        "ca_certs": settings.ssl_ca_cert,
+        "cert_file": settings.cert_file,
+        "key_file": settings.key_file,
+        "retries": urllib3.Retry(connect=2, read=0, redirect=0, backoff_factor=0.2),
+        "maxsize": 4,
+    }
+    if getattr(settings, "tls_server_name", None):
+        options["server_hostname"] = settings.tls_server_name
+    if settings.proxy:
+        return urllib3.ProxyManager(settings.proxy, **options)
+    return urllib3.PoolManager(**options)
+
+
+def _refusal(method: str, path: str, answer: urllib3.BaseHTTPResponse) -> str:
+    try:
+        message = json.loads(answer.data)["message"]
+    except (TypeError, ValueError, KeyError):
+        message = answer.reason or "refused"
+    return f"{method} {path}: {answer.status} {message}"

@@ -1,0 +1,89 @@
+"""The table of declared checks (checks.yml), typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+TABLE = Path(__file__).with_name("checks.yml")
+# The test that guards the others; it runs whatever tags were chosen.
+GUARD = "preflight"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One declared check; `requirement` is an id of the requirements table."""
+
+    id: str
+    test: str
+    requirement: str
+    title: str
+    todo: str
+    proof: str = "live"
+    blocking: bool = False
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test and its checks, in the order of the table."""
+
+    name: str
+    requirement: str
+    title: str
+    checks: tuple[Check, ...]
+
+    def names(self) -> set[str]:
+        """Words by which `--tags` or a n/a declaration can mean this test."""
+        return {self.name, self.requirement}
+
+
+@cache
+def tests() -> dict[str, Test]:
+    """All declared tests by name."""
+    raw: dict[str, Any] = yaml.safe_load(TABLE.read_text())
+    return {name: _test(name, entry) for name, entry in raw.items()}
+
+
+def _test(name: str, entry: dict[str, Any]) -> Test:
+    requirement = entry["requirement"]
+    checks = tuple(
+        Check(
+            id=check_id,
+            test=name,
+            requirement=check.get("requirement", requirement),
+            title=check["title"],
+            todo=check["todo"],
+            proof=check.get("proof", "live"),
+            blocking=check.get("blocking", False),
+        )
+        for check_id, check in entry["checks"].items()
+    )
+    return Test(name, requirement, entry["title"], checks)
+
+
+def checks() -> dict[str, Check]:
+    """All declared checks by id."""
+    return {check.id: check for test in tests().values() for check in test.checks}
+
+
+def find(check_id: str) -> Check:
+    """The declared check; KeyError text says where to declare it."""
+    try:
+        return checks()[check_id]
+    except KeyError:
+        raise KeyError(f"check {check_id!r} is not declared in validation/{TABLE.name}") from None
+
+
+def chosen(run_tags: list[str], skip_tags: list[str]) -> list[str]:
+    """Tests that a run with these Ansible tags carries out; the guard always."""
+    wanted = set(run_tags) - {"untagged", "tagged"}
+    everything = not wanted or "all" in wanted
+    return [
+        name
+        for name, test in tests().items()
+        if name == GUARD or ((everything or test.names() & wanted) and not test.names() & set(skip_tags))
+    ]

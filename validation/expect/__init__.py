@@ -1,0 +1,1 @@
+"""What must be seen, computed from the settings and the live capacity only. Never reads a cluster."""

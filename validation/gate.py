@@ -1,0 +1,51 @@
+"""May a test run? Preflight's verdicts, n/a declarations and what the cluster can do decide. Fail closed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from validation import declared
+from validation.records import Json
+
+
+@dataclass(frozen=True)
+class Decision:
+    """run, or the verdict and reason that all checks of the test get."""
+
+    run: bool
+    verdict: str = ""
+    reason: str = ""
+
+
+def decide(
+    test: declared.Test, recorded: Mapping[str, Json], reasons: Mapping[str, str], live: Mapping[str, Any]
+) -> Decision:
+    """Decide from the records so far, the inventory's n/a reasons and preflight's live facts."""
+    declaration = next((str(reasons[n]) for n in (test.name, test.requirement) if n in reasons), None)
+    if declaration is not None:
+        if could_run(test.name, live):
+            return Decision(False, "fail", f"declared n/a ({declaration}), but this cluster could run it")
+        return Decision(False, "na", declaration)
+    if test.name == declared.GUARD:
+        return Decision(True)
+    missing = [c.id for c in declared.tests()[declared.GUARD].checks if c.blocking and c.id not in recorded]
+    if missing:
+        return Decision(False, "skip", f"refused: preflight did not record {', '.join(missing)}")
+    blockers: dict[str, list[str]] = {}
+    for check in declared.checks().values():
+        if check.blocking and (entry := recorded[check.id])["verdict"] != "pass":
+            blockers.setdefault(entry["reason"], []).append(check.id)
+    if blockers:
+        why = "; ".join(f"{', '.join(ids)} ({reason})" for reason, ids in blockers.items())
+        return Decision(False, "skip", f"refused because of {why}")
+    return Decision(True)
+
+
+def could_run(test: str, live: Mapping[str, Any]) -> bool:
+    """Has this cluster what the test needs? Unknown facts count as yes: a n/a has to be shown."""
+    free = live.get("freeGpus")
+    if test == "fractional_gpu":
+        return bool(live.get("gpuSharing", True)) and (free is None or free >= 1)
+    return free is None or free >= 2

@@ -1,0 +1,1 @@
+"""What is seen, read from the API only. Never reads an expectation."""

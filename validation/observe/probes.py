@@ -1,0 +1,84 @@
+"""Preflight's two probe pods: one writes to a fresh volume, one resolves the API's name."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Any
+
+from validation import names
+from validation.cluster import Cluster, ClusterError
+from validation.observe.admission import PROBE_NAMESPACE
+
+Json = dict[str, Any]
+VOLUME_POD, DNS_POD, CLAIM = "runai-kit-volume", "runai-kit-dns", "runai-kit-volume"
+OVER = ("Succeeded", "Failed")
+
+
+def probes(cluster: Cluster, timeout: float, say: Callable[[str], None]) -> tuple[Json, dict[str, float]]:
+    """(observations, seconds) of both probes, waiting until both ended or `timeout` seconds passed."""
+    begun = time.monotonic()
+    ended: dict[str, float] = {}
+    while True:
+        phases = {name: _phase(cluster, name) for name in (VOLUME_POD, DNS_POD)}
+        for name, phase in phases.items():
+            if phase in OVER:
+                ended.setdefault(name, time.monotonic() - begun)
+        passed = time.monotonic() - begun
+        if len(ended) == len(phases) or passed >= timeout:
+            break
+        time.sleep(0.5)
+    if len(ended) < len(phases):
+        say(f"preflight probes after {passed:.0f} s: {phases}")
+    claim = cluster.find(f"{names.in_namespace(names.CLAIMS, PROBE_NAMESPACE)}/{CLAIM}") or {}
+    found: Json = {
+        "preflight.volume": {
+            "claim": claim.get("status", {}).get("phase", "missing"),
+            "pod": phases[VOLUME_POD],
+            "read": _said(cluster, VOLUME_POD, r"READ=(\S+)"),
+            "storageClass": claim.get("spec", {}).get("storageClassName"),
+            "why": _why(cluster, VOLUME_POD, phases),
+        },
+        "preflight.dns": {
+            "pod": phases[DNS_POD],
+            "address": _said(cluster, DNS_POD, r"^(\S+)\s"),
+            "milliseconds": _said(cluster, DNS_POD, r"MS=(\d+)"),
+            "why": _why(cluster, DNS_POD, phases),
+        },
+    }
+    took = {
+        "preflight.volume": ended.get(VOLUME_POD, passed),
+        "preflight.dns": ended.get(DNS_POD, passed),
+    }
+    return found, took
+
+
+def _pod(cluster: Cluster, name: str) -> Json:
+    return cluster.find(f"{names.in_namespace(names.PODS, PROBE_NAMESPACE)}/{name}") or {}
+
+
+def _phase(cluster: Cluster, name: str) -> str:
+    return str(_pod(cluster, name).get("status", {}).get("phase", "missing"))
+
+
+def _said(cluster: Cluster, name: str, pattern: str) -> str | None:
+    """First match in the pod's log; None when it said nothing of the kind."""
+    try:
+        found = re.search(pattern, cluster.logs(PROBE_NAMESPACE, name), re.MULTILINE)
+    except ClusterError:
+        return None
+    return found.group(1) if found else None
+
+
+def _why(cluster: Cluster, name: str, phases: dict[str, str]) -> list[str]:
+    """Messages of the conditions and events of a pod that did not succeed."""
+    if phases[name] == "Succeeded":
+        return []
+    status = _pod(cluster, name).get("status", {})
+    told = [c["message"] for c in status.get("conditions") or [] if c.get("message")]
+    events = cluster.items(
+        names.in_namespace(names.EVENTS, PROBE_NAMESPACE),
+        fieldSelector=f"involvedObject.name={name},type=Warning",
+    )
+    return told + [e.get("message", "") for e in events][-3:]

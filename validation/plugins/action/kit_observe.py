@@ -1,0 +1,106 @@
+"""kit_observe: read the cluster for one purpose; see validation/observe. Changes nothing but dry runs."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import ClassVar
+
+if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
+    sys.path.insert(0, _ROOT)
+
+from validation import timeline
+from validation.actions import Json, KitAction
+from validation.observe import evictions, fractional_gpu, preflight, reclaim, teams
+from validation.observe.probes import probes
+from validation.observe.snapshot import Snapshot
+
+
+class ActionModule(KitAction):
+    """Result: found (by check id, or facts), and for preflight live, seconds, applicable."""
+
+    ARGUMENTS: ClassVar[Json] = {
+        "what": {
+            "type": "str",
+            "required": True,
+            "choices": [
+                "moment",
+                "preflight",
+                "fractional_gpu",
+                "team_start",
+                "team_allocations",
+                "team_pending",
+                "reclaim_fill",
+                "reclaim_after",
+            ],
+        },
+        "arguments": {"type": "dict", "default": {}},
+    }
+
+    def act(self, arguments: Json) -> Json:
+        """See the class."""
+        given = arguments["arguments"]
+        at = Snapshot(self.cluster, self.outputs)
+        look = getattr(self, f"_{arguments['what']}")
+        result: Json = {"changed": False, **look(at, given)}
+        return result
+
+    def _moment(self, at: Snapshot, given: Json) -> Json:
+        """Facts before a test: capacity, holders of GPUs, allocations, and the time."""
+        return {
+            "found": {
+                **fractional_gpu.before(at),
+                "freeGpus": at.capacity.free,
+                "scarce": at.capacity.free == at.capacity.unbounded,
+                "totalGpus": at.capacity.total,
+                "evictions": evictions.seen(at.cluster),
+                "epoch": time.time(),
+            }
+        }
+
+    def _preflight(self, at: Snapshot, given: Json) -> Json:
+        found, seconds = preflight.observe(at)
+        probed, took = probes(at.cluster, float(given["timeout"]), self.say)
+        return {
+            "found": {**found, **probed},
+            "seconds": {**seconds, **took},
+            "live": preflight.live_facts(at),
+            "applicable": preflight.applicable(found),
+        }
+
+    def _fractional_gpu(self, at: Snapshot, given: Json) -> Json:
+        return {"found": fractional_gpu.observe(at, given["before"], given["queue"])}
+
+    def _team_start(self, at: Snapshot, given: Json) -> Json:
+        return {"found": {"over_quota.start": teams.start(at, given["queues"])}}
+
+    def _team_allocations(self, at: Snapshot, given: Json) -> Json:
+        return {
+            "found": {
+                t["project"]: teams.allocation(at, t["queue"], t["departmentQueue"]) for t in given["teams"]
+            }
+        }
+
+    def _team_pending(self, at: Snapshot, given: Json) -> Json:
+        return {
+            "found": {
+                "over_quota.limit": teams.pending(at, "over_quota", given["role"]),
+                "over_quota.foreign": self._foreign(at, given["since"]),
+            }
+        }
+
+    def _reclaim_fill(self, at: Snapshot, given: Json) -> Json:
+        return {"found": {"reclaim.fill": reclaim.fill(at)}}
+
+    def _reclaim_after(self, at: Snapshot, given: Json) -> Json:
+        lives = timeline.lives(timeline.read(self.records.root / timeline.FILE), reclaim.TEST)
+        found = reclaim.after(at, lives, given["protected"], float(given["claimed"]))
+        return {"found": {**found, "reclaim.foreign": self._foreign(at, given["since"])}}
+
+    def _foreign(self, at: Snapshot, before: Json) -> Json:
+        seen = evictions.since(at.cluster, before)
+        return {
+            "evicted": evictions.foreign(seen),
+            "evictionsOfTheTest": len(seen) - len(evictions.foreign(seen)),
+        }

@@ -1,0 +1,52 @@
+"""kit_test: open a test (may it run?), close it, or record that it was refused or crashed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import ClassVar
+
+if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
+    sys.path.insert(0, _ROOT)
+
+from validation import declared
+from validation.actions import Json, KitAction, checks_message
+from validation.gate import decide
+from validation.judge import close
+
+
+class ActionModule(KitAction):
+    """Result: run (bool, for state open), failed_checks (ids)."""
+
+    ARGUMENTS: ClassVar[Json] = {
+        "name": {"type": "str", "required": True, "choices": list(declared.tests())},
+        "state": {"type": "str", "required": True, "choices": ["open", "crashed", "closed"]},
+        "reason": {"type": "str", "default": ""},
+    }
+
+    def act(self, arguments: Json) -> Json:
+        """See the class."""
+        name, records = arguments["name"], self.records
+        match arguments["state"]:
+            case "open":
+                records.mark(name)
+                decision = decide(
+                    declared.tests()[name],
+                    records.recorded(),
+                    self.not_applicable,
+                    self.variable("preflight_live", {}),
+                )
+                if decision.run:
+                    return {"changed": False, "run": True}
+                entries = close(records, name, decision.verdict, decision.reason)
+                self.say(f"{name} is not run: {decision.reason}")
+                return {"changed": True, "run": False, "msg": checks_message(entries)}
+            case "crashed":
+                entries = close(
+                    records, name, "fail", f"did not run: {arguments['reason'] or 'the role stopped'}"
+                )
+            case _:
+                entries = close(records, name, "fail", "did not run: the role ended without recording it")
+        done = records.recorded()
+        bad = [c.id for c in declared.tests()[name].checks if done[c.id]["verdict"] == "fail"]
+        return {"changed": bool(entries), "failed_checks": bad, "msg": checks_message(entries)}

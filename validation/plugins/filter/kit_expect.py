@@ -1,0 +1,94 @@
+"""Filters of the roles: expectations (validation/expect) and descriptions of workloads."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
+    sys.path.insert(0, _ROOT)
+
+from ansible.errors import AnsibleFilterError
+
+from validation import workloads
+from validation.expect import fractional_gpu, over_quota, preflight, reclaim
+from validation.settings import load
+
+Json = dict[str, Any]
+
+
+def _explained(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Impossible settings become a filter error with the reason, not a traceback."""
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return json.loads(json.dumps(function(*args, **kwargs)))
+        except ValueError as error:
+            raise AnsibleFilterError(str(error)) from error
+
+    return wrapped
+
+
+def expect_preflight(kit: Json, live: Json, **limits: Any) -> Json:
+    """Expectations of preflight by check id."""
+    return preflight.expected(load(kit), live, **limits)
+
+
+def expect_fractional_gpu(_kit: Json) -> Json:
+    """Expectations of V2 by check id."""
+    return fractional_gpu.expected()
+
+
+def plan_over_quota(kit: Json, capacity: int, names: list[Json] | None = None) -> Json:
+    """Plan and expectations of V3 for a live capacity; names = [{department, project}, …] or none."""
+    pairs = [(n["department"], n["project"]) for n in names or []]
+    first, second = over_quota.teams(load(kit), pairs)
+    made = over_quota.plan(first, second, int(capacity))
+    return {**asdict(made), "expected": over_quota.expected(made)}
+
+
+def plan_reclaim(capacity: int, timeout: float, deserved: int = 0) -> Json:
+    """Plan and expectations of V4 for a live capacity."""
+    made = reclaim.plan(int(capacity), int(deserved))
+    return {
+        **asdict(made),
+        "department": reclaim.DEPARTMENT,
+        "victim": reclaim.VICTIM,
+        "claimant": reclaim.CLAIMANT,
+        "expected": reclaim.expected(made, float(timeout)),
+    }
+
+
+def jobs(count: int, name: str, **item: Any) -> list[Json]:
+    """Numbered workloads of one GPU each."""
+    return workloads.jobs(int(count), name, **item)
+
+
+def halves(numbers: list[int], name: str, **item: Any) -> list[Json]:
+    """Workloads of half a GPU."""
+    return workloads.halves(numbers, name, **item)
+
+
+def complete(items: list[Json], kit: Json, image: str, command: list[str]) -> list[Json]:
+    """Workloads with namespace and queue of their project."""
+    return workloads.complete(items, load(kit), image, command)
+
+
+class FilterModule:
+    """Filters by the names that the roles use."""
+
+    def filters(self) -> dict[str, Callable[..., Any]]:
+        """Name -> function."""
+        return {
+            "kit_jobs": _explained(jobs),
+            "kit_halves": _explained(halves),
+            "kit_complete": _explained(complete),
+            "kit_expect_preflight": _explained(expect_preflight),
+            "kit_expect_fractional_gpu": _explained(expect_fractional_gpu),
+            "kit_plan_over_quota": _explained(plan_over_quota),
+            "kit_plan_reclaim": _explained(plan_reclaim),
+        }

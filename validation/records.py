@@ -1,0 +1,127 @@
+"""Records of a run on disk: the plan, one file per check, marks for times; written atomically."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from validation import declared
+
+Json = dict[str, Any]
+VERDICTS = ("pass", "fail", "skip", "na")
+
+
+def now() -> str:
+    """UTC time with milliseconds, as the report writes it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace a file in one step, so that a reader or a killed writer never leaves half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w") as stream:
+            stream.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+@dataclass(frozen=True)
+class Records:
+    """Folder of one run (build/report): run.json, checks/<id>.json, evidence/<test>/…"""
+
+    root: Path
+
+    @property
+    def checks(self) -> Path:
+        """Folder of the checks' records."""
+        return self.root / "checks"
+
+    def evidence(self, test: str) -> Path:
+        """Folder of a test's evidence."""
+        return self.root / "evidence" / test
+
+    def start(self, run: Json) -> None:
+        """Begin a run: what an earlier one left in this folder goes, the plan is written."""
+        for old in (self.checks, self.root / "evidence", self.root / "marks"):
+            shutil.rmtree(old, ignore_errors=True)
+        for name in ("report.json", "junit.xml", "index.html"):
+            (self.root / name).unlink(missing_ok=True)
+        self.checks.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.root / "run.json", json.dumps({**run, "started": now()}, indent=1))
+
+    def run(self) -> Json:
+        """The plan of the run; FileNotFoundError before start."""
+        data: Json = json.loads((self.root / "run.json").read_text())
+        return data
+
+    def mark(self, test: str) -> None:
+        """Start the clock of a test's next check."""
+        write_atomically(self.root / "marks" / test, repr(time.time()))
+
+    def elapsed(self, test: str) -> float:
+        """Seconds since the last mark; 0 without one."""
+        path = self.root / "marks" / test
+        return max(0.0, time.time() - float(path.read_text())) if path.exists() else 0.0
+
+    def record(
+        self,
+        check_id: str,
+        verdict: str,
+        seconds: float,
+        expected: Any,
+        observed: Any,
+        reason: str = "",
+        evidence: list[str] | None = None,
+    ) -> Json:
+        """Write one check's record and return it; ValueError on an unknown verdict."""
+        if verdict not in VERDICTS:
+            raise ValueError(f"verdict {verdict!r} is none of {', '.join(VERDICTS)}")
+        check = declared.find(check_id)
+        entry: Json = {
+            "id": check.id,
+            "test": check.test,
+            "requirement": check.requirement,
+            "title": check.title,
+            "proof": check.proof,
+            "verdict": verdict,
+            "seconds": round(seconds, 3),
+            "expected": expected,
+            "observed": observed,
+            "evidence": evidence or [],
+            "reason": reason,
+            "todo": check.todo if verdict in ("fail", "skip") else "",
+            "at": now(),
+        }
+        write_atomically(self.checks / f"{check.id}.json", json.dumps(entry, indent=1, default=str))
+        return entry
+
+    def recorded(self) -> dict[str, Json]:
+        """All records by check id."""
+        found = (json.loads(path.read_text()) for path in sorted(self.checks.glob("[!.]*.json")))
+        return {entry["id"]: entry for entry in found}
+
+    def missing(self, test: str) -> list[str]:
+        """Declared checks of a test without a record."""
+        done = self.recorded()
+        return [check.id for check in declared.tests()[test].checks if check.id not in done]
+
+
+def not_applicable(check: declared.Check, reasons: Mapping[str, str]) -> str | None:
+    """Reason of a n/a declaration that covers the check: by its id, its test or its requirement."""
+    for name in (check.id, check.test, declared.tests()[check.test].requirement):
+        if name in reasons:
+            return str(reasons[name])
+    return None

@@ -1,0 +1,144 @@
+"""Stack outputs: what the installation promised, in types. Field names are the outputs' own (camelCase)."""
+
+# ruff: noqa: N815
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+
+class OutputsError(ValueError):
+    """A stack's outputs do not have the promised shape; the text names the output."""
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class GpuShare(_Model):
+    """GPUs of a queue: whole or fractional devices; -1 = unlimited."""
+
+    deserved: float
+    limit: float
+    overQuotaWeight: float = 1
+
+
+class Department(_Model):
+    """A department and its queue."""
+
+    name: str
+    queue: str
+    gpu: GpuShare
+
+
+class Project(_Model):
+    """A project, its namespace and its queue."""
+
+    name: str
+    department: str
+    namespace: str
+    queue: str
+    gpu: GpuShare
+
+
+class Namespace(_Model):
+    """A namespace of the kit; psa is the Pod Security level."""
+
+    name: str
+    psa: str
+    existedBefore: bool = False
+
+
+class Monitoring(_Model):
+    """Where Prometheus answers."""
+
+    enabled: bool = False
+    namespace: str = ""
+    prometheusService: str = ""
+    prometheusPort: int = 9090
+
+
+class FakeGpus(_Model):
+    """Whether GPUs are pretended, and in which driver mode."""
+
+    enabled: bool = False
+    mode: str = "passthrough"
+
+
+class Validation(_Model):
+    """Bounds of the test run: seconds; maxGpus 0 = no bound; nodePool "" = all nodes."""
+
+    sleepSeconds: int = Field(default=600, ge=30)
+    timeoutSeconds: int = Field(default=180, ge=10)
+    maxGpus: int = Field(default=0, ge=0)
+    nodePool: str = ""
+
+
+class Component(_Model):
+    """An installed part."""
+
+    name: str
+    version: str
+    provenance: Literal["upstream", "built-from-packages", "fake", "double"]
+    namespace: str | None = None
+
+
+class StackOutputs(_Model):
+    """Everything that validation reads from an installation."""
+
+    environment: str
+    context: str = Field(min_length=1)
+    kubeconfig: str = ""
+    profile: Literal["modular", "full"]
+    driver: Literal["kai", "runai"]
+    domain: str | None = ""
+    schedulerName: str = "kai-scheduler"
+    queueLabelKey: str = "kai.scheduler/queue"
+    reservationNamespace: str = "kai-resource-reservation"
+    nodePoolLabelKey: str = "kai.scheduler/node-pool"
+    gpuSharing: bool
+    capacitySource: str = "live"
+    capacityGpus: int = 0
+    departments: list[Department]
+    projects: list[Project]
+    namespaces: list[Namespace]
+    monitoring: Monitoring = Monitoring()
+    fakeGpus: FakeGpus = FakeGpus()
+    expectedGpus: dict[str, int] = {}
+    images: dict[str, str]
+    validation: Validation = Validation()
+    components: list[Component] = []
+
+    def department(self, name: str) -> Department:
+        """The department of that name; OutputsError names the ones there are."""
+        for department in self.departments:
+            if department.name == name:
+                return department
+        known = ", ".join(d.name for d in self.departments) or "none"
+        raise OutputsError(f"department {name!r} is not in the stack's outputs (departments: {known})")
+
+    def project(self, name: str) -> Project:
+        """The project of that name; OutputsError names the ones there are."""
+        for project in self.projects:
+            if project.name == name:
+                return project
+        known = ", ".join(p.name for p in self.projects) or "none"
+        raise OutputsError(f"project {name!r} is not in the stack's outputs (projects: {known})")
+
+
+def load(outputs: Mapping[str, Any]) -> StackOutputs:
+    """Typed outputs, or one OutputsError that names each output that is missing or of a wrong type."""
+    # Ansible hands over tagged strings; a round trip through JSON leaves plain ones.
+    plain = json.loads(json.dumps(outputs, default=str))
+    try:
+        return StackOutputs.model_validate(plain)
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise OutputsError(
+            f"stack outputs are not what validation needs ({faults}); "
+            "run `pulumi up` with this version of the kit"
+        ) from None

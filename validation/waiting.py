@@ -1,0 +1,145 @@
+"""Wait for a test's workloads and queues to reach a state: deadline, progress, reasons for waiting."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from validation import names
+from validation.cluster import Cluster
+from validation.observe import pods, queues
+
+Json = dict[str, Any]
+# Reasons that time does not cure: the queue's numbers forbid the pod.
+HOPELESS = {"OverLimit", "NonPreemptibleOverQuota"}
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Pods per role that must run or wait with a reason, and GPUs per queue that its status must show."""
+
+    running: Mapping[str, int] = field(default_factory=dict)
+    pending: Mapping[str, int] = field(default_factory=dict)
+    queues: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class State:
+    """What was seen in one look."""
+
+    running: dict[str, int]
+    waiting: dict[str, int]
+    explained: dict[str, int]
+    reasons: dict[str, list[Json]]
+    queues: dict[str, float]
+
+    def reached(self, goal: Goal) -> bool:
+        """Is all of the goal met?"""
+        return (
+            all(self.running.get(role, 0) == n for role, n in goal.running.items())
+            and all(self.explained.get(role, 0) == n for role, n in goal.pending.items())
+            and all(abs(self.queues.get(q, 0.0) - n) < 1e-6 for q, n in goal.queues.items())
+        )
+
+    def impossible(self, goal: Goal) -> bool:
+        """A pod that must wait runs already, or one that must run is refused by its queue's numbers."""
+        runs_but_must_wait = any(self.running.get(role, 0) for role in goal.pending)
+        refused = {
+            role
+            for role, why in self.reasons.items()
+            if role in goal.running and any(r["reason"] in HOPELESS for r in why)
+        }
+        return runs_but_must_wait or bool(refused)
+
+    def line(self) -> str:
+        """One line of progress."""
+        parts = [f"{role} {n} running" for role, n in sorted(self.running.items())]
+        parts += [f"{role} {n} waiting" for role, n in sorted(self.waiting.items()) if n]
+        parts += [f"queue {name} {gpus:g} GPU" for name, gpus in sorted(self.queues.items())]
+        return ", ".join(parts) or "no pods yet"
+
+
+def look(cluster: Cluster, test: str, goal: Goal) -> State:
+    """One look at the pods of a test and the queues of the goal."""
+    selector = f"{names.TEST_LABEL}={test}"
+    mine = [p for p in cluster.items(names.PODS, labelSelector=selector) if pods.active(p)]
+    groups = cluster.items(names.POD_GROUPS) if any(not pods.running(p) for p in mine) else []
+    running: dict[str, int] = {}
+    waiting: dict[str, int] = {}
+    explained: dict[str, int] = {}
+    reasons: dict[str, list[Json]] = {}
+    for pod in mine:
+        role = pods.label(pod, names.ROLE_LABEL) or ""
+        if pods.running(pod):
+            running[role] = running.get(role, 0) + 1
+            continue
+        if "deletionTimestamp" in pod["metadata"]:
+            continue
+        waiting[role] = waiting.get(role, 0) + 1
+        group = queues.group_of(pod, groups)
+        why = queues.reasons(group) if group else []
+        if why and not pods.node(pod):
+            explained[role] = explained.get(role, 0) + 1
+            reasons.setdefault(role, []).extend(why)
+    live = {q["metadata"]["name"]: q for q in cluster.items(names.QUEUES)} if goal.queues else {}
+    held = {name: float(queues.allocated(live.get(name))) for name in goal.queues}
+    return State(running, waiting, explained, reasons, held)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the wait ended; `seconds` from its begin."""
+
+    reached: bool
+    seconds: float
+    state: State
+    why: str
+
+
+def wait(
+    cluster: Cluster,
+    test: str,
+    goal: Goal,
+    timeout: float,
+    say: Callable[[str], None] = print,
+    interval: float = 0.5,
+    hopeless_after: float = 10.0,
+) -> Outcome:
+    """Look every `interval` seconds until the goal is met, out of reach for a while, or `timeout` ends.
+
+    Never raises on a time-out: the checks judge what is there.
+    """
+    begun = time.monotonic()
+    shown = ""
+    impossible_since: float | None = None
+    while True:
+        state = look(cluster, test, goal)
+        passed = time.monotonic() - begun
+        if state.line() != shown:
+            shown = state.line()
+            say(f"{test} +{passed:.1f} s: {shown}")
+        if state.reached(goal):
+            return Outcome(True, passed, state, "")
+        if not state.impossible(goal):
+            impossible_since = None
+        elif impossible_since is None:
+            impossible_since = passed
+        stuck = impossible_since is not None and passed - impossible_since >= hopeless_after
+        if stuck or passed >= timeout:
+            why = _why(state, goal, "cannot be met any more" if stuck else f"not met within {timeout:g} s")
+            say(f"{test}: {why}")
+            return Outcome(False, passed, state, why)
+        time.sleep(interval)
+
+
+def _why(state: State, goal: Goal, how: str) -> str:
+    wanted = [f"{n} {role} running" for role, n in goal.running.items()]
+    wanted += [f"{n} {role} pending with a reason" for role, n in goal.pending.items()]
+    wanted += [f"queue {name} at {n:g} GPU" for name, n in goal.queues.items()]
+    reasons = [
+        f"{role}: {r['reason']} {r['message']}".strip() for role, why in state.reasons.items() for r in why
+    ]
+    text = f"goal {how} (wanted {', '.join(wanted)}; found {state.line()})"
+    return f"{text}; PodGroups say: {' | '.join(dict.fromkeys(reasons))}" if reasons else text
