@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.acceptance.conftest import ROOT, Kubectl
 from validation.settings import StackOutputs
@@ -52,13 +54,15 @@ def test_webhooks_on_pods_see_only_the_kits_projects(kubectl: Kubectl) -> None:
 
 
 @pytest.mark.req("I13")
-def test_no_passphrase_in_the_exported_state() -> None:
-    done = subprocess.run(
-        ["pulumi", "stack", "export", "--stack", "local"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+def test_no_credential_of_the_cluster_is_in_state_or_report(outputs: StackOutputs) -> None:
+    users = yaml.safe_load(Path(outputs.kubeconfig).read_text())["users"]
+    keys = [user["user"]["client-key-data"] for user in users]
+    command = ["pulumi", "stack", "export", "--stack", "local", "--show-secrets"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0
-    assert (ROOT / "local" / "passphrase").read_text().strip() not in done.stdout
+    assert "scheduling.run.ai" in done.stdout
+    files = [path for path in (ROOT / "build" / "report").rglob("*") if path.is_file()]
+    assert files
+    for key in keys:
+        assert key not in done.stdout
+        assert [path.name for path in files if key in path.read_text(errors="replace")] == []
