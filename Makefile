@@ -46,5 +46,5 @@ unit:
 	@PATH="$(CURDIR)/$(VENV):$$PATH" $(VENV)/pytest -q -n 2 tests/unit tests/rules tests/roles
 
 lock: ## renew the lock files from requirements.in
-	@$(VENV)/uv pip compile -q --python-version 3.11 --universal --generate-hashes --no-annotate --no-header \
+	@$(VENV)/uv pip compile --system-certs -q --python-version 3.11 --universal --generate-hashes --no-annotate --no-header \
 	  --no-emit-index-url --no-emit-find-links -o requirements.lock requirements.in
