@@ -54,5 +54,6 @@ def python_install() -> None:
     python = paths.VENV / "bin" / "python"
     shell.run([python, "-m", "pip", "install", "--quiet", "--require-hashes", "-r", BOOTSTRAP])
     uv = paths.VENV / "bin" / "uv"
-    shell.run([uv, "pip", "sync", "--system-certs", "--quiet", "--require-hashes", "--python", python, LOCK, BOOTSTRAP])
+    sync: list[str | Path] = [uv, "pip", "sync", "--system-certs", "--quiet", "--require-hashes"]
+    shell.run([*sync, "--python", python, LOCK, BOOTSTRAP])
     python_stamp().touch()
