@@ -11,7 +11,7 @@ from local.stages import Runner
 
 def main() -> int:
     """Fill a registry, run the demo on it, and check that the nodes pulled from it."""
-    wanted = [*(f"images-{kind}" for kind in node.ALL), "own-images", "root-node", "link-tools"]
+    wanted = [*(f"images-{kind}" for kind in node.ALL), "own-images", "root-node", "place-tools"]
     prepare = [stage for name in wanted for stage in plan.until(plan.stages(), name)]
     unique = list({stage.name: stage for stage in prepare}.values())
     if not Runner(unique, paths.LOGS).run():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -41,6 +42,18 @@ def key(inputs: Iterable[Path | str]) -> str:
             digest.update(path.name.encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def place(source: Path, name: Path) -> None:
+    """Make `name` the same file as `source`: a hard link, or a copy where that is another file system."""
+    name.parent.mkdir(parents=True, exist_ok=True)
+    fresh = name.with_name(f".{name.name}.new")
+    fresh.unlink(missing_ok=True)
+    try:
+        os.link(source.resolve(), fresh)
+    except OSError:
+        shutil.copy2(source, fresh)
+    fresh.replace(name)
 
 
 def link(target: Path, name: Path) -> None:

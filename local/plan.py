@@ -17,7 +17,7 @@ def stages() -> list[Stage]:
     """Return the stages for this machine: with upstream images nothing of the cluster is built."""
     upstream = mirror.upstream()
     names = CLIENTS if upstream else SERVERS
-    cluster_needs = ["engine", "link-tools"] + ([] if upstream else ["node-image"])
+    cluster_needs = ["engine", "place-tools"] + ([] if upstream else ["node-image"])
     own = [] if mirror.address() else _own_images()
     return [
         *[_compile(tools.groups()[name], names) for name in names],
@@ -25,8 +25,8 @@ def stages() -> list[Stage]:
         Stage("packages", packages.install, cold=40, done=packages.installed),
         Stage("engine", engine.configure, cold=1, needs=["packages"]),
         *([] if upstream else _node_images()),
-        Stage("link-tools", tools.link_all, cold=1, needs=[f"tools-{name}" for name in names]),
-        Stage("charts", charts.make, cold=5, needs=["link-tools"], done=charts.ready),
+        Stage("place-tools", tools.place_all, cold=1, needs=[f"tools-{name}" for name in names]),
+        Stage("charts", charts.make, cold=5, needs=["place-tools"], done=charts.ready),
         Stage("rules", _rules, cold=6, needs=["charts", "python"]),
         Stage("cluster", create.create, cold=60, needs=cluster_needs, done=create.exists),
         *own,

@@ -16,7 +16,7 @@ TOOLS = paths.ROOT / "local" / "tools"
 ON_PATH = (
     *("pulumi", "kind", "kubectl", "helm"),
     *("pulumi-language-python", "pulumi-language-python-exec"),
-    *("pulumi-resource-pulumi-python", "pulumi-resource-kubernetes"),
+    "pulumi-resource-pulumi-python",
 )
 
 
@@ -132,16 +132,14 @@ def _elsewhere(name: str) -> str | None:
     return shutil.which(name, path=os.pathsep.join(folders))
 
 
-def link_all() -> None:
-    """Link the tools that people and the kit call into build/bin; the rest stay in the cache."""
+def place_all() -> None:
+    """Put the tools that people and the kit call into build/bin; the rest stay in the cache.
+
+    Pulumi looks for its language host beside its own file, so these are no symbolic links.
+    """
     for group in groups().values():
         for name in ON_PATH:
             if (group.folder / name).exists():
-                paths.link(group.folder / name, paths.BIN / name)
+                paths.place(group.folder / name, paths.BIN / name)
             elif group.found() and name in group.spec["found"]["tools"]:
-                paths.link(Path(str(_elsewhere(name))), paths.BIN / name)
-    # The host follows its own link and wants its helper beside itself, so it cannot be one.
-    host = paths.BIN / "pulumi-language-python"
-    binary = host.resolve()
-    host.unlink()
-    shutil.copy(binary, host)
+                paths.place(Path(str(_elsewhere(name))), paths.BIN / name)

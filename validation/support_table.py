@@ -16,14 +16,26 @@ from validation.report.model import CheckResult, Report, load
 
 BEGIN = "<!-- support-table:begin -->"
 END = "<!-- support-table:end -->"
+# What a requirement is about, in the words of a reader of the README.
+WHAT = {
+    "V1": "Preflight: versions, rights, GPUs, Pod Security, DNS, storage, queues, webhooks",
+    "V2": "Two trainings of half a GPU share one device",
+    "V3": "Over-quota: a queue borrows up to its limit and no further",
+    "V4": "Reclaim: borrowed GPUs come back, nothing else is evicted",
+    "V11": "Clean-up after each test, verified",
+}
 
 
 def table(report: Report) -> str:
-    """Markdown: requirement, how it was proved, checks, verdict (the worst); fake GPUs are said beneath."""
-    lines = ["| requirement | proof | checks | verdict |", "|---|---|---|---|"]
+    """Markdown: requirement, what it is about, how it was proved, checks, and the worst verdict.
+
+    What was installed, and that GPUs were fake, is said beneath.
+    """
+    lines = ["| requirement | what | proof | checks | verdict |", "|---|---|---|---|---|"]
     for requirement in sorted({c.requirement for c in report.checks}, key=_order):
         mine = [c for c in report.checks if c.requirement == requirement]
-        lines.append(f"| {requirement} | {_proof(mine)} | {len(mine)} | {_worst(mine)} |")
+        what = WHAT.get(requirement, "")
+        lines.append(f"| {requirement} | {what} | {_proof(mine)} | {len(mine)} | {_worst(mine)} |")
     sources = ", ".join(f"{c.name} {c.version} ({c.provenance})" for c in report.components)
     lines += ["", f"Environment `{report.environment}`, {report.started[:10]}. {sources}."]
     if report.fake_gpus:

@@ -1,0 +1,69 @@
+"""The suite passes unmodified on clusters of other shapes; the stack file says how many GPUs a node has."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.acceptance.conftest import ROOT
+from tests.acceptance.test_wrong_on_purpose import failed, prove
+from validation.outputs import from_stack, resolved
+from validation.settings import StackOutputs, load
+
+NOT_COPIED = {".git", "stacks"}
+
+
+def up(project: Path) -> None:
+    command = ["pulumi", "up", "--stack", "local", "--yes", "--skip-preview", "--non-interactive"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.fixture
+def reshape(tmp_path: Path) -> Iterator[Callable[[dict[str, int]], StackOutputs]]:
+    """Gives the nodes other GPU counts through a copy of the stack file, and the old ones back."""
+    project = tmp_path / "project"
+    (project / "stacks").mkdir(parents=True)
+    for path in ROOT.iterdir():
+        if path.name not in NOT_COPIED:
+            (project / path.name).symlink_to(path)
+
+    def change(counts: dict[str, int]) -> StackOutputs:
+        stack: dict[str, Any] = yaml.safe_load((ROOT / "stacks" / "Pulumi.local.yaml").read_text())
+        stack["config"]["runai-kit:fakeGpus"]["nodes"] = {
+            node: {"count": count} for node, count in counts.items()
+        }
+        (project / "stacks" / "Pulumi.local.yaml").write_text(yaml.safe_dump(stack))
+        up(project)
+        return load(resolved(from_stack("local", ROOT), ROOT))
+
+    try:
+        yield change
+    finally:
+        up(ROOT)
+
+
+@pytest.mark.req("V2", "V3", "V4")
+@pytest.mark.parametrize("gpus", [8, 4])
+def test_the_suite_passes_on_one_gpu_node(
+    gpus: int,
+    outputs: StackOutputs,
+    reshape: Callable[[dict[str, int]], StackOutputs],
+    tmp_path: Path,
+) -> None:
+    if os.environ.get("KIT_OUTPUTS_FILE"):
+        pytest.fail("KIT_OUTPUTS_FILE is set: shapes need the stack itself; unset it")
+    first, *others = sorted(outputs.expectedGpus)
+    shaped = reshape({first: gpus} | dict.fromkeys(others, 0))
+    assert shaped.capacityGpus == gpus
+    code, checks = prove("site", shaped, tmp_path / "report")
+    assert failed(checks) == set()
+    assert code == 0
+    assert checks["over_quota.borrow"]["verdict"] == "pass"
+    assert checks["reclaim.victims"]["verdict"] == "pass"
