@@ -81,7 +81,7 @@ def _images(kind: str) -> Stage:
         partial(images.build, kind),
         cold=40,
         needs=["engine", "root-debian", *(f"tools-{group}" for group in images.KINDS[kind])],
-        done=lambda: images.archive(kind).exists() or node.exists(),
+        done=images.archive(kind).exists,
     )
 
 
