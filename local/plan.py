@@ -21,17 +21,17 @@ def stages() -> list[Stage]:
     own = [] if mirror.address() else _own_images()
     return [
         *[_compile(tools.groups()[name], names) for name in names],
-        Stage("python", packages.python_install, cold=25, done=packages.python_ready),
+        Stage("python", packages.python_install, cold=11, done=packages.python_ready),
         Stage("packages", packages.install, cold=40, done=packages.installed),
         Stage("engine", engine.configure, cold=1, needs=["packages"]),
         *([] if upstream else _node_images()),
         Stage("place-tools", tools.place_all, cold=1, needs=[f"tools-{name}" for name in names]),
         Stage("charts", charts.make, cold=5, needs=["place-tools"], done=charts.ready),
         Stage("rules", _rules, cold=6, needs=["charts", "python"]),
-        Stage("cluster", create.create, cold=60, needs=cluster_needs, done=create.exists),
+        Stage("cluster", create.create, cold=50, needs=cluster_needs, done=create.exists),
         *own,
-        Stage("up", stack.up, cold=75, needs=["cluster", "rules", *(["load-images"] if own else [])]),
-        Stage("validate", _validate, cold=240, needs=["up"]),
+        Stage("up", stack.up, cold=32, needs=["cluster", "rules", *(["load-images"] if own else [])]),
+        Stage("validate", _validate, cold=65, needs=["up"]),
     ]
 
 
@@ -66,7 +66,7 @@ def _node_images() -> list[Stage]:
     return [
         *[_root(kind) for kind in rootfs.PACKAGES],
         *[_images(kind) for kind in node.ALL],
-        Stage("node-image", node.build, 75, needs=[*needs, "root-node", "tools-kind"], done=node.exists),
+        Stage("node-image", node.build, 60, needs=[*needs, "root-node", "tools-kind"], done=node.exists),
     ]
 
 

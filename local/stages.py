@@ -34,11 +34,15 @@ class Stage:
 
 @dataclass
 class Result:
-    """What became of a stage: `state` is done, cached, failed or not reached; seconds are its own."""
+    """What became of a stage: `state` is done, cached, failed or not reached.
+
+    began is a monotonic time, seconds and expected are durations.
+    """
 
     name: str
     expected: int
     state: str = "not reached"
+    began: float = 0.0
     seconds: float = 0.0
     error: str = ""
 
@@ -49,7 +53,7 @@ class Runner:
 
     stages: Sequence[Stage]
     log_folder: Path
-    heartbeat: float = 30.0
+    heartbeat: float = 60.0
     results: dict[str, Result] = field(default_factory=dict)
     _started: float = field(default_factory=time.monotonic)
     _print: threading.Lock = field(default_factory=threading.Lock)
@@ -94,7 +98,7 @@ class Runner:
         result = self.results[stage.name]
         with (self.log_folder / f"{stage.name}.log").open("w") as log:
             shell.log_to(log)
-            start = time.monotonic()
+            result.began = time.monotonic()
             try:
                 cached = stage.done()
                 result.expected = stage.warm if cached else stage.cold
@@ -108,7 +112,7 @@ class Runner:
             except Exception as error:
                 result.state, result.error = "failed", f"{error}"
                 shell.say(f"failed: {error!r}")
-            result.seconds = time.monotonic() - start
+            result.seconds = time.monotonic() - result.began
             self._say(
                 f"{stage.name}: {result.state} in {result.seconds:.0f} s (expected {result.expected} s)"
             )
@@ -116,8 +120,11 @@ class Runner:
                 self._say(f"{stage.name}: {result.error}\n  whole log: {log.name}")
 
     def _beat(self, stages: Iterable[Stage]) -> None:
-        names = ", ".join(stage.name for stage in stages)
-        self._say(f"still at work: {names}")
+        now = time.monotonic()
+        each = (
+            f"{stage.name} ({now - self.results[stage.name].began:.0f} of {stage.cold} s)" for stage in stages
+        )
+        self._say(f"still at work: {', '.join(each)}")
 
     def _say(self, text: str) -> None:
         elapsed = int(time.monotonic() - self._started)

@@ -84,6 +84,16 @@ def test_a_failure_stops_what_needs_it_and_names_the_log(
     assert str(tmp_path / "a.log") in out
 
 
+def test_a_long_stage_says_how_long_it_has_been_at_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def long() -> None:
+        threading.Event().wait(0.3)
+
+    assert Runner([Stage("compile", long, cold=870)], tmp_path, heartbeat=0.05).run()
+    assert "still at work: compile (0 of 870 s)" in capsys.readouterr().out
+
+
 def test_an_unknown_need_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="needs \\['typo'\\]"):
         Runner([Stage("a", _noop, cold=1, needs=["typo"])], tmp_path)
