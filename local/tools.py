@@ -38,7 +38,8 @@ class Group:
     @cached_property
     def folder(self) -> Path:
         """The cache entry, named by the lock files, the sources and the recipe as they were at the start."""
-        inputs: list[Path | str] = [self.source / "go.mod", self.source / "go.sum", repr(self.spec)]
+        recipe = {name: value for name, value in self.spec.items() if name not in ("cold", "after", "found")}
+        inputs: list[Path | str] = [self.source / "go.mod", self.source / "go.sum", repr(recipe)]
         inputs += sorted(path for path in self.source.rglob("*.go") if not path.name.endswith("_test.go"))
         return paths.cache() / "tools" / f"{self.name}-{paths.key(inputs)}"
 
