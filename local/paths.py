@@ -17,6 +17,7 @@ REPORT = BUILD / "report"
 STATE = BUILD / "local"
 LOGS = STATE / "logs"
 KUBECONFIG = STATE / "kubeconfig"
+PULUMI_STATE = STATE / "pulumi"  # env.sh has the same
 
 CLUSTER = os.environ.get("RUNAI_KIT_CLUSTER", "runai-kit")
 

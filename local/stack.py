@@ -22,7 +22,7 @@ def environment() -> dict[str, str]:
 def prepare() -> None:
     """Install the provider plugin into the kit's own PULUMI_HOME and select the stack, made if need be."""
     env = environment()
-    Path(env["PULUMI_BACKEND_URL"].removeprefix("file://")).mkdir(parents=True, exist_ok=True)
+    paths.PULUMI_STATE.mkdir(parents=True, exist_ok=True)
     plugin = Path(env["PULUMI_HOME"]) / "plugins" / f"resource-kubernetes-v{PROVIDER}"
     binary = tools.groups()["provider"].folder / "pulumi-resource-kubernetes"
     if binary.exists():

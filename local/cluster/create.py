@@ -66,6 +66,8 @@ def remove() -> None:
         shell.succeeds(["podman", "network", "rm", paths.CLUSTER], env=engine.environment())
         modules.withdraw()
     (paths.STATE / "cluster").unlink(missing_ok=True)
+    # What the stack's state tells of went with the cluster.
+    shutil.rmtree(paths.PULUMI_STATE, ignore_errors=True)
     paths.KUBECONFIG.unlink(missing_ok=True)
 
 

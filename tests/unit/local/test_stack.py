@@ -1,0 +1,34 @@
+"""The local stack: env.sh and the Python side agree, and state goes with the cluster it tells of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from local import paths, stack
+from local.cluster import create
+
+
+@pytest.mark.req("E1")
+def test_env_sh_names_the_same_backend_kubeconfig_and_tools() -> None:
+    env = stack.environment()
+    assert env["PULUMI_BACKEND_URL"] == f"file://{paths.PULUMI_STATE}"
+    assert env["KUBECONFIG"] == str(paths.KUBECONFIG)
+    assert env["PATH"].split(":")[:2] == [str(paths.BIN), str(paths.VENV / "bin")]
+    assert Path(env["PULUMI_CONFIG_PASSPHRASE_FILE"]).exists()
+
+
+@pytest.mark.req("E1", "I14")
+def test_removing_the_cluster_removes_what_the_stack_knew_of_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(paths, "STATE", tmp_path)
+    monkeypatch.setattr(paths, "KUBECONFIG", tmp_path / "kubeconfig")
+    monkeypatch.setattr(paths, "PULUMI_STATE", tmp_path / "pulumi")
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    (tmp_path / "pulumi").mkdir()
+    (tmp_path / "pulumi" / "stack.json").touch()
+    (tmp_path / "cluster").touch()
+    create.remove()
+    assert list(tmp_path.iterdir()) == []
