@@ -18,7 +18,7 @@ down:  ## remove what `make demo` started
 	@$(PYTHON) -m local.down
 
 up: ## pulumi up --stack $(ENV)
-	@$(ENTER) && pulumi up --stack $(ENV) $(if $(filter local,$(ENV)),--yes --skip-preview)
+	@$(if $(filter local,$(ENV)),$(PYTHON) -m local.demo --until up,$(ENTER) && pulumi up --stack $(ENV))
 
 validate: ## prove an installed environment: make validate ENV=local
 	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV)

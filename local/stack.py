@@ -1,4 +1,4 @@
-"""The Pulumi stack `local`: backend, plugins."""
+"""The Pulumi stack `local`: its backend, its plugin, and bringing it up."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from local import paths, shell, tools
+from local import heal, paths, shell, tools
+from local.cluster import create
 
 NAME = os.environ.get("RUNAI_KIT_STACK", "local")
 PROVIDER = "4.25.0"
@@ -31,9 +32,10 @@ def prepare() -> None:
 
 
 def up() -> None:
-    """Bring the stack up without a question."""
+    """Bring the stack up without a question, after undoing what a killed run left."""
     prepare()
     env = environment()
+    heal.heal(NAME, [_pulumi()], create.kubectl(), env)
     shell.run(
         [_pulumi(), "up", "--stack", NAME, "--yes", "--skip-preview", "--non-interactive"],
         env=env,
