@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from local import paths, plan
+from local.cluster import config
 from local.stages import Runner
 
 
@@ -21,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.no_build:
         os.environ["RUNAI_KIT_NO_BUILD"] = "1"
     try:
+        config.gpu_nodes()  # a wrong number is said now, not after the compile
         every = plan.stages()
     except ValueError as error:
         print(f"make demo: {error}", file=sys.stderr)
@@ -29,12 +31,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     good = runner.run()
     print(f"\n{runner.table()}\n")
     if options.until is None:
-        print(_verdict())
+        print(_verdict(runner.results["validate"].state))
     return 0 if good else 1
 
 
-def _verdict() -> str:
+def _verdict(validated: str) -> str:
     path = paths.REPORT / "report.json"
+    if validated == "not reached":
+        return "no report: the demo did not come to the validation"
     if not path.exists():
         return f"no report: {path.relative_to(paths.ROOT)} was not written"
     counts = json.loads(path.read_text())["summary"]

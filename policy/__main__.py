@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from components.catalog import load_catalog
+from components.config.errors import SettingsError
 from policy.render import RenderError, read_stack, sources
 from policy.rules import check, config_in_step
 
@@ -23,9 +24,9 @@ def main(arguments: list[str]) -> int:
     if helm is None:
         print(f"policy: no program {options.helm}; nothing was checked", file=sys.stderr)
         return 2
-    catalog, settings = load_catalog(), read_stack(options.stack)
-    broken = 0
+    catalog, broken = load_catalog(), 0
     try:
+        settings = read_stack(options.stack)
         for source in sources(settings, catalog, options.charts, Path(helm)):
             violations = check(source.objects, source.levels, catalog, settings.registry.prefix)
             violations += config_in_step(source.objects, source.config)
@@ -33,7 +34,7 @@ def main(arguments: list[str]) -> int:
             print(f"policy: {source.name}: {len(source.objects)} objects, {len(violations)} violations")
             for violation in violations:
                 print(f"  {violation}")
-    except RenderError as error:
+    except (RenderError, SettingsError) as error:
         print(f"policy: {error}", file=sys.stderr)
         return 2
     return 1 if broken else 0

@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import ValidationError
 
 from components.catalog import Catalog, Part, Psa
 from components.cluster import ClusterFacts
-from components.config.errors import NAMESPACE
+from components.config.errors import NAMESPACE, from_validation
 from components.kai.settings import kai_inputs
 from components.namespaces import PULL_SECRET, wanted_namespaces
 from components.platform import parts
 from components.prometheus import bundle, stack
 from components.scheduler import generation
-from components.settings import Settings
+from components.settings import Settings, field_names
 from policy.pod_security import Object
 
 
@@ -38,11 +39,17 @@ class Source:
 
 
 def read_stack(path: Path) -> Settings:
-    """The settings of a stack file, types checked; rules that need files or a cluster are not looked at."""
+    """The settings of a stack file, types checked; rules that need files or a cluster are not looked at.
+
+    Raises SettingsError as `pulumi up` would show it.
+    """
     config = yaml.safe_load(path.read_text(encoding="utf-8"))["config"]
     prefix = f"{NAMESPACE}:"
     values = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
-    return Settings.model_validate_json(json.dumps(values))
+    try:
+        return Settings.model_validate_json(json.dumps(values))
+    except ValidationError as error:
+        raise from_validation(error, field_names(Settings), frozenset()) from None
 
 
 def sources(settings: Settings, catalog: Catalog, charts: Path, helm: Path) -> Iterator[Source]:

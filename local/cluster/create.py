@@ -56,12 +56,10 @@ def create() -> None:
 
 def remove() -> None:
     """Delete the cluster of this name with its containers and volumes, if there is one."""
-    kind = tools.groups()["kind"]
-    if shutil.which("podman") and (kind.built() or kind.found()):
-        shell.run(
-            [_kind(), "delete", "cluster", "--name", paths.CLUSTER, "--kubeconfig", paths.KUBECONFIG],
-            env=engine.environment(),
-        )
+    if shutil.which("podman") and _kind().exists():
+        engine.configure()
+        name: list[str | Path] = ["--name", paths.CLUSTER, "--kubeconfig", paths.KUBECONFIG]
+        shell.run([_kind(), "delete", "cluster", *name], env=engine.environment())
         network.disconnect()
         shell.succeeds(["podman", "network", "rm", paths.CLUSTER], env=engine.environment())
         modules.withdraw()
@@ -75,5 +73,7 @@ def _wait_for(kind: str, *where: str) -> None:
     shell.run([*kubectl(), "wait", "--for=condition=Ready", kind, "--all", f"--timeout={WAIT}", *where])
 
 
-def _kind() -> str:
-    return str(paths.BIN / "kind")
+def _kind() -> Path:
+    """Return kind: in build/bin, or in the cache, where a checkout that built nothing yet finds it."""
+    placed = paths.BIN / "kind"
+    return placed if placed.exists() else tools.groups()["kind"].folder / "kind"

@@ -115,3 +115,15 @@ def test_the_projects_stack_file_is_read_by_default() -> None:
         read_stack(Path(__file__).parents[2] / "stacks" / "Pulumi.local.yaml").cluster.context
         == "kind-runai-kit"
     )
+
+
+@pytest.mark.req("I13")
+def test_a_wrong_setting_is_told_as_pulumi_tells_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stack = tmp_path / "Pulumi.wrong.yaml"
+    stack.write_text("config:\n  runai-kit:scheduler:\n    gpuSharing: 3\n", encoding="utf-8")
+    assert main([str(tmp_path), "--stack", str(stack), "--helm", "true"]) == 2
+    message = capsys.readouterr().err
+    assert "runai-kit:scheduler.gpuSharing: found 3; expected true or false; correct it" in message
+    assert "Traceback" not in message

@@ -106,3 +106,14 @@ def test_every_node_gets_a_route_to_every_other(monkeypatch: pytest.MonkeyPatch)
     assert "ip route replace 10.244.2.0/24 via 10.0.0.2" in scripts["a"]
     assert "10.244.0.0/24 via" not in scripts["a"]
     assert '"subnet": "10.244.0.0/24"' in scripts["a"]
+
+
+@pytest.mark.req("E1")
+def test_a_wrong_number_of_workers_is_said_before_any_stage(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("RUNAI_KIT_GPU_NODES", "0")
+    assert demo.main([]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "RUNAI_KIT_GPU_NODES: found '0'" in printed.err
