@@ -79,7 +79,9 @@ def test_a_release_between_two_states_is_freed(
     assert changes == [["kubectl", "delete", "secret", "s", "--namespace", "n"]]
 
 
-@pytest.mark.parametrize(("pid", "host"), [(os.getpid(), ""), (1, "another-machine")])
+@pytest.mark.parametrize(
+    ("pid", "host"), [(os.getpid(), ""), (1, "another-machine")], ids=["alive", "elsewhere"]
+)
 def test_a_lock_that_may_be_alive_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pid: int, host: str
 ) -> None:
