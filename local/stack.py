@@ -20,8 +20,11 @@ def environment() -> dict[str, str]:
     return dict(pair.split("=", 1) for pair in text.split("\0") if "=" in pair)
 
 
-def prepare() -> None:
-    """Install the provider plugin into the kit's own PULUMI_HOME and select the stack, made if need be."""
+def prepare() -> dict[str, str]:
+    """Install the provider plugin into the kit's own PULUMI_HOME and select the stack, made if need be.
+
+    Returns the stack's environment.
+    """
     env = environment()
     paths.PULUMI_STATE.mkdir(parents=True, exist_ok=True)
     plugin = Path(env["PULUMI_HOME"]) / "plugins" / f"resource-kubernetes-v{PROVIDER}"
@@ -29,12 +32,12 @@ def prepare() -> None:
     if binary.exists():
         paths.link(binary, plugin / "pulumi-resource-kubernetes")
     shell.run([_pulumi(), "stack", "select", "--create", NAME], env=env, cwd=paths.ROOT)
+    return env
 
 
 def up() -> None:
     """Bring the stack up without a question, after undoing what a killed run left."""
-    prepare()
-    env = environment()
+    env = prepare()
     heal.heal(NAME, [_pulumi()], create.kubectl(), env)
     shell.run(
         [_pulumi(), "up", "--stack", NAME, "--yes", "--skip-preview", "--non-interactive"],
