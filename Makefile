@@ -3,13 +3,14 @@ SHELL := /bin/bash
 PYTHON ?= python3
 ENV ?= local
 VENV := build/venv/bin
+FAST := $(patsubst %,tests/acceptance/test_%.py,cluster installation admission_down front report wrong_on_purpose)
 # The local stack has a backend of its own; others use the caller's.
 ENTER := $(if $(filter local,$(ENV)),source local/env.sh,export PATH="$(CURDIR)/$(VENV):$$PATH")
 
-.PHONY: demo demo-mirrored down up validate test acceptance lint types unit python lock help
+.PHONY: demo demo-mirrored down up validate test acceptance acceptance-fast lint types unit python lock help
 
 help:  ## show the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
 demo:  ## local cluster, pulumi up, validation, report
 	@$(PYTHON) -m local.demo
@@ -29,7 +30,10 @@ python: ## the Python environment from its lock file
 test: python lint types unit ## all tests that need no cluster
 
 acceptance: ## tests on the live cluster of `make demo`, also that each verdict fails when it should
-	@source local/env.sh && $(VENV)/pytest -q tests/acceptance
+	@source local/env.sh && $(VENV)/pytest -q --durations=0 --durations-min=5 tests/acceptance
+
+acceptance-fast: ## those of them that take minutes, not an hour
+	@source local/env.sh && $(VENV)/pytest -q --durations=0 --durations-min=5 $(FAST)
 
 demo-mirrored: ## the demo with upstream images from a local registry and building forbidden
 	@$(PYTHON) -m local.mirrored

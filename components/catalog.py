@@ -67,12 +67,32 @@ class Part(Entry):
         return next(iter(self.namespaces))
 
 
+class Support(Entry):
+    """What the vendor states about a version or a fact; compared by validation, to the digits given."""
+
+    min: str = ""
+    max: str = ""
+    one_of: tuple[str, ...] = ()
+    words: str = ""
+    level: Literal["supported", "recommended"] = "supported"
+    source: str
+    mark: Literal["D", "P", "S", "R", "E", "U"]
+
+    @model_validator(mode="after")
+    def states_something(self) -> Support:
+        """Raises ValueError for a statement without a bound."""
+        if not (self.min or self.max or self.one_of):
+            raise ValueError("one of min, max, oneOf is needed")
+        return self
+
+
 class Catalog(Entry):
-    """All parts by key, what project namespaces are like, and images that tests use."""
+    """All parts by key, what project namespaces are like, images of tests, and what the vendor supports."""
 
     project_namespace: ProjectNamespace
     images: dict[str, str]
     parts: dict[str, Part]
+    support: dict[str, Support] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def consistent(self) -> Catalog:

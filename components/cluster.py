@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import urllib3
 from kubernetes import client
 
 GPU = "nvidia.com/gpu"
@@ -41,6 +44,19 @@ class NamespaceFacts:
 
 
 @dataclass(frozen=True)
+class DeploymentFacts:
+    """A Deployment's labels and how far its rollout is, in pods."""
+
+    name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    generation: int = 1
+    observed: int = 0
+    wanted: int = 1
+    updated: int = 0
+    available: int = 0
+
+
+@dataclass(frozen=True)
 class ClusterFacts:
     """State of the cluster when the program started."""
 
@@ -60,12 +76,31 @@ class Cluster(Protocol):
         """A cluster-wide custom object, or None when there is none of that name."""
         ...
 
+    def namespaced_object(
+        self, group: str, version: str, namespace: str, plural: str, name: str
+    ) -> dict[str, Any] | None:
+        """A custom object of a namespace, or None when there is none of that name or kind."""
+        ...
+
+    def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
+        """All Deployments of a namespace, none when it does not exist."""
+        ...
+
+    def secret(self, namespace: str, name: str) -> dict[str, str]:
+        """A Secret's texts by key, empty when there is none of that name."""
+        ...
+
+    def refusal(self, group: str, version: str, namespace: str, plural: str, body: dict[str, Any]) -> str:
+        """Why the API server and its webhooks would not take the object, empty if they would."""
+        ...
+
 
 class LiveCluster:
     """Answers from the API server. Raises kubernetes' and urllib3's own errors."""
 
     def __init__(self, api: client.ApiClient) -> None:
         self._core = client.CoreV1Api(api)
+        self._apps = client.AppsV1Api(api)
         self._custom = client.CustomObjectsApi(api)
         self._version = client.VersionApi(api)
 
@@ -92,6 +127,67 @@ class LiveCluster:
                 return None
             raise
         return dict(found)
+
+    def namespaced_object(
+        self, group: str, version: str, namespace: str, plural: str, name: str
+    ) -> dict[str, Any] | None:
+        """A custom object of a namespace, or None when there is none of that name or kind."""
+        try:
+            found: Any = self._custom.get_namespaced_custom_object(
+                group, version, namespace, plural, name, _request_timeout=TIMEOUT
+            )
+        except client.ApiException as error:
+            if error.status == 404:
+                return None
+            raise
+        return dict(found)
+
+    def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
+        """All Deployments of a namespace, none when it does not exist."""
+        listed = self._apps.list_namespaced_deployment(namespace, _request_timeout=TIMEOUT)
+        return tuple(_deployment(item) for item in listed.items)
+
+    def secret(self, namespace: str, name: str) -> dict[str, str]:
+        """A Secret's texts by key, empty when there is none of that name."""
+        try:
+            found: Any = self._core.read_namespaced_secret(name, namespace, _request_timeout=TIMEOUT)
+        except client.ApiException as error:
+            if error.status == 404:
+                return {}
+            raise
+        return {key: base64.b64decode(value).decode() for key, value in (found.data or {}).items()}
+
+    def refusal(self, group: str, version: str, namespace: str, plural: str, body: dict[str, Any]) -> str:
+        """Why the API server and its webhooks would not take the object, empty if they would."""
+        try:
+            self._custom.create_namespaced_custom_object(
+                group, version, namespace, plural, body, dry_run="All", _request_timeout=TIMEOUT
+            )
+        except client.ApiException as error:
+            return _message(error)
+        except urllib3.exceptions.HTTPError as error:
+            return str(error)
+        return ""
+
+
+def _message(error: client.ApiException) -> str:
+    try:
+        return str(json.loads(error.body or "")["message"])
+    except (TypeError, ValueError, KeyError):
+        return str(error.reason)
+
+
+def _deployment(item: Any) -> DeploymentFacts:
+    status = item.status
+    return DeploymentFacts(
+        item.metadata.name,
+        item.metadata.labels or {},
+        item.metadata.generation or 0,
+        status.observed_generation or 0,
+        1 if item.spec.replicas is None else item.spec.replicas,
+        status.updated_replicas or 0,
+        status.available_replicas or 0,
+    )
 
 
 def _node(item: Any) -> NodeFacts:

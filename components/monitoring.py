@@ -7,20 +7,24 @@ from pathlib import Path
 from typing import Any
 
 import pulumi
+import yaml
 from pulumi_kubernetes.apiextensions import CustomResource
 from pulumi_kubernetes.apps.v1 import Deployment
-from pulumi_kubernetes.core.v1 import ServiceAccount
+from pulumi_kubernetes.core.v1 import ConfigMap, Secret, ServiceAccount
 from pulumi_kubernetes.helm.v3 import Release
 from pulumi_kubernetes.rbac.v1 import ClusterRole, ClusterRoleBinding, Role, RoleBinding
 
-from components.catalog import Catalog, Part
+from components.catalog import Part
 from components.charts import ChartSource
-from components.config.sections import Monitoring as MonitoringSettings
+from components.kai.inputs import QUEUE_LABEL
 from components.labels import metadata
 from components.prometheus import bundle as upstream
-from components.prometheus.instance import INSTANCE, SCRAPE_RULES, instance
-from components.prometheus.scrape import dcgm_monitor, kai_monitor
+from components.prometheus import dashboards, kubelet, rules
+from components.prometheus.instance import ADDITIONAL, INSTANCE, SCRAPE_RULES, instance
+from components.prometheus.plan import Plan
+from components.prometheus.scrape import Monitor
 from components.prometheus.stack import values
+from components.state_metrics import StateMetrics
 
 _RBAC = "rbac.authorization.k8s.io"
 _API = "monitoring.coreos.com/v1"
@@ -28,35 +32,34 @@ _API = "monitoring.coreos.com/v1"
 
 @dataclass(frozen=True)
 class MonitoringInputs:
-    """Settings with what they refer to; `root` is the project, `dcgm_namespace` empty without an exporter."""
+    """The plan with what it takes to carry it out; `root` is the project."""
 
-    settings: MonitoringSettings
-    catalog: Catalog
+    plan: Plan
     source: ChartSource
     root: Path
     mirror: str
     pull_secret: str
-    kai_namespace: str
-    dcgm_namespace: str
 
 
 class Monitoring(pulumi.ComponentResource):
-    """Prometheus in namespace monitoring, scraping KAI and the GPU exporter."""
+    """Prometheus in namespace monitoring, what it scrapes, its alerts, and dashboards for Grafana."""
 
     def __init__(
         self, name: str, inputs: MonitoringInputs, opts: pulumi.ResourceOptions | None = None
     ) -> None:
         super().__init__("runai-kit:components:Monitoring", name, None, opts)
         self._child = pulumi.ResourceOptions(parent=self)
-        self._inputs = inputs
-        bundled = inputs.settings.source == "bundle"
-        self._part = inputs.catalog.parts["prometheus-operator" if bundled else "kube-prometheus-stack"]
-        self._namespace = self._part.namespace()
-        served = self._bundle() if bundled else self._chart()
-        interval = inputs.settings.scrape_interval
-        self._monitor("kai-scheduler", kai_monitor(inputs.kai_namespace, interval), served)
-        if inputs.dcgm_namespace:
-            self._monitor("nvidia-dcgm-exporter", dcgm_monitor(inputs.dcgm_namespace, interval), served)
+        self._inputs, self._plan = inputs, inputs.plan
+        self._settings = self._plan.settings.monitoring
+        self._namespace = self._plan.namespace
+        self._part = self._plan.catalog.parts[self._plan.parts["monitoring"]]
+        served = self._bundle() if self._settings.source == "bundle" else self._chart()
+        for monitor in self._plan.monitors:
+            self._monitor(monitor, served)
+        for file in self._plan.rules:
+            self._object("PrometheusRule", f"runai-kit-{file}", rules.spec(file), served)
+        for board in self._plan.dashboards:
+            self._dashboard(board)
         self.register_outputs({})
 
     def _after(self, *resources: pulumi.Resource) -> pulumi.ResourceOptions:
@@ -68,7 +71,7 @@ class Monitoring(pulumi.ComponentResource):
             self._part.name,
             name=self._part.name,
             namespace=self._namespace,
-            values=values(inputs.settings, self._part, inputs.mirror, inputs.pull_secret),
+            values=values(self._settings, self._part, inputs.mirror, inputs.pull_secret),
             timeout=600,
             **inputs.source.arguments(self._part),
             opts=self._child,
@@ -89,7 +92,14 @@ class Monitoring(pulumi.ComponentResource):
         )
         operator = self._operator(bundle, crds)
         self._instance(operator)
+        if "stateMetrics" in self._plan.parts:
+            self._state_metrics()
         return crds
+
+    def _state_metrics(self) -> None:
+        part = self._plan.catalog.parts[self._plan.parts["stateMetrics"]]
+        inputs = self._inputs
+        StateMetrics("state-metrics", part, inputs.mirror, QUEUE_LABEL, inputs.pull_secret, self._child)
 
     def _chart_file(self, part: Part) -> str:
         return str(self._inputs.source.arguments(part)["chart"])
@@ -133,10 +143,10 @@ class Monitoring(pulumi.ComponentResource):
 
     def _instance(self, operator: Deployment) -> CustomResource:
         inputs = self._inputs
-        prometheus = inputs.catalog.parts["prometheus"]
+        prometheus = self._plan.catalog.parts[self._plan.parts["prometheus"]]
         name = f"prometheus-{INSTANCE}"
         account = ServiceAccount(name, metadata=metadata(name, self._namespace), opts=self._child)
-        rights = self._cluster_rights(name, SCRAPE_RULES)
+        rights = self._cluster_rights(name, [*SCRAPE_RULES, *kubelet.rules(self._settings)])
         image = prometheus.image("prometheus", inputs.mirror)
         return CustomResource(
             name,
@@ -147,9 +157,18 @@ class Monitoring(pulumi.ComponentResource):
                 self._namespace,
                 annotations={"pulumi.com/waitFor": "condition=Available", "pulumi.com/timeoutSeconds": "300"},
             ),
-            spec=instance(inputs.settings, image, prometheus.version, inputs.pull_secret),
-            opts=self._after(operator, account, *rights),
+            spec=instance(self._settings, image, prometheus.version, inputs.pull_secret),
+            opts=self._after(operator, account, *rights, *self._scrapes()),
         )
+
+    def _scrapes(self) -> list[pulumi.Resource]:
+        if not self._plan.kubelet:
+            return []
+        name, key = ADDITIONAL["name"], ADDITIONAL["key"]
+        text = yaml.safe_dump(self._plan.kubelet, sort_keys=False)
+        return [
+            Secret(name, metadata=metadata(name, self._namespace), string_data={key: text}, opts=self._child)
+        ]
 
     def _cluster_rights(self, name: str, rules: list[dict[str, Any]]) -> list[pulumi.Resource]:
         return [
@@ -166,12 +185,26 @@ class Monitoring(pulumi.ComponentResource):
     def _subjects(self, name: str) -> list[dict[str, str]]:
         return [{"kind": "ServiceAccount", "name": name, "namespace": self._namespace}]
 
-    def _monitor(self, name: str, spec: dict[str, Any], served: pulumi.Resource) -> None:
+    def _monitor(self, monitor: Monitor, served: pulumi.Resource) -> None:
+        self._object(monitor.kind, monitor.name, monitor.spec, served, f"monitor-{monitor.name}")
+
+    def _object(
+        self, kind: str, name: str, spec: dict[str, Any], served: pulumi.Resource, resource: str = ""
+    ) -> None:
         CustomResource(
-            f"monitor-{name}",
+            resource or name,
             api_version=_API,
-            kind="ServiceMonitor",
+            kind=kind,
             metadata=metadata(name, self._namespace),
             spec=spec,
             opts=self._after(served),
+        )
+
+    def _dashboard(self, board: str) -> None:
+        name = dashboards.object_name(board)
+        ConfigMap(
+            name,
+            metadata=metadata(name, self._namespace, dashboards.LABEL),
+            data=dashboards.data(board),
+            opts=self._child,
         )

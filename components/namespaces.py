@@ -33,6 +33,10 @@ class Wanted:
     psa: Psa
     labels: Mapping[str, str] = field(default_factory=dict)
 
+    def is_project(self) -> bool:
+        """Whether it belongs to a project, not to a part."""
+        return PROJECT_KEY in self.labels
+
 
 def wanted_namespaces(settings: Settings, catalog: Catalog, parts: list[str]) -> list[Wanted]:
     """Namespaces of the parts and of the projects; where parts share one, the laxest level wins."""
@@ -52,6 +56,8 @@ class Namespaces(pulumi.ComponentResource):
 
     A namespace made by somebody else only gets labels, under our own field manager: destroying the stack
     takes these labels back and leaves the namespace, which was never ours.
+    `before` are those of the parts. Projects' come last, by `projects`: a destroy then removes workloads
+    while what they need to end (Knative's and KAI's controllers) still runs.
     """
 
     def __init__(
@@ -64,28 +70,41 @@ class Namespaces(pulumi.ComponentResource):
     ) -> None:
         super().__init__("runai-kit:components:Namespaces", name, None, opts)
         self.foreign = {item.name for item in wanted if is_foreign(existing.get(item.name))}
-        self.resources: dict[str, pulumi.Resource] = {}
-        child = pulumi.ResourceOptions(parent=self)
+        self._existing, self._registry = existing, registry
         for item in wanted:
-            labels = pod_security(item.psa) | dict(item.labels)
             if item.name in self.foreign:
                 _refuse_conflict(item, existing[item.name])
-                patch = {"name": item.name, "labels": labels}
-                self.resources[item.name] = NamespacePatch(item.name, metadata=patch, opts=child)
-            else:
-                self.resources[item.name] = Namespace(
-                    item.name, metadata=metadata(item.name, labels=labels), opts=child
-                )
-        self.pull_secrets = [self._pull_secret(item.name, registry) for item in wanted if registry.username]
+        self._projects = [item for item in wanted if item.is_project()]
+        self.before = self._declare([item for item in wanted if not item.is_project()], [])
+
+    def projects(self, after: list[pulumi.Resource]) -> None:
+        """Declare the projects' namespaces, once everything else is there."""
+        self._declare(self._projects, after)
         self.register_outputs({})
 
-    def _pull_secret(self, namespace: str, registry: Registry) -> Secret:
+    def _declare(self, wanted: list[Wanted], after: list[pulumi.Resource]) -> list[pulumi.Resource]:
+        options = pulumi.ResourceOptions(parent=self, depends_on=after)
+        made: list[pulumi.Resource] = []
+        for item in wanted:
+            labels = pod_security(item.psa) | dict(item.labels)
+            resource: pulumi.Resource
+            if item.name in self.foreign:
+                patch = {"name": item.name, "labels": labels}
+                resource = NamespacePatch(item.name, metadata=patch, opts=options)
+            else:
+                resource = Namespace(item.name, metadata=metadata(item.name, labels=labels), opts=options)
+            made.append(resource)
+            if self._registry.username:
+                made.append(self._pull_secret(item.name, resource))
+        return made
+
+    def _pull_secret(self, namespace: str, resource: pulumi.Resource) -> Secret:
         return Secret(
             f"{namespace}-{PULL_SECRET}",
             metadata=metadata(PULL_SECRET, namespace),
             type="kubernetes.io/dockerconfigjson",
-            string_data=pulumi.Output.secret({".dockerconfigjson": docker_config(registry)}),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[self.resources[namespace]]),
+            string_data=pulumi.Output.secret({".dockerconfigjson": docker_config(self._registry)}),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[resource]),
         )
 
 

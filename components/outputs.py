@@ -9,23 +9,22 @@ import pulumi
 from components.catalog import Part
 from components.kai.inputs import NAME, QUEUE_LABEL, RESERVATION
 from components.labels import SCHEDULED
-from components.prometheus.instance import PORT, SERVICE
+from components.serving import bounds, serving_outputs, workload_images
 from components.shares import ResolvedQueues
 
 if TYPE_CHECKING:
     from components.platform import Platform
 
 
-def describe(platform: Platform, environment: str, cuda_image: str) -> dict[str, pulumi.Input[object]]:
+def describe(platform: Platform, environment: str) -> dict[str, pulumi.Input[object]]:
     """All outputs; only what depends on the capacity has to wait for the cluster."""
     settings, catalog = platform.settings, platform.catalog
-    validation = settings.validation
-    monitoring = platform.parts.get("monitoring")
     return {
         "environment": environment,
         "context": settings.cluster.context,
         "kubeconfig": settings.cluster.kubeconfig,
         "profile": settings.profile,
+        "clusterKind": settings.cluster.kind,
         "driver": "kai",
         "domain": settings.domain,
         "schedulerName": NAME,
@@ -33,6 +32,7 @@ def describe(platform: Platform, environment: str, cuda_image: str) -> dict[str,
         "reservationNamespace": RESERVATION,
         "nodePoolLabelKey": settings.node_pools.label_key,
         "gpuSharing": settings.scheduler.gpu_sharing,
+        "placement": {"gpu": settings.scheduler.placement.gpu, "cpu": settings.scheduler.placement.cpu},
         "capacitySource": settings.capacity.source,
         "capacityGpus": platform.capacity.apply(lambda pools: sum(pools.values())),
         "departments": platform.queues.apply(lambda resolved: _departments(platform, resolved)),
@@ -42,20 +42,14 @@ def describe(platform: Platform, environment: str, cuda_image: str) -> dict[str,
             {"name": item.name, "psa": item.psa, "existedBefore": item.name in platform.namespaces.foreign}
             for item in platform.wanted
         ],
-        "monitoring": {
-            "enabled": settings.monitoring.enabled,
-            "namespace": catalog.parts[monitoring].namespace() if monitoring else "",
-            "prometheusService": SERVICE if monitoring else "",
-            "prometheusPort": PORT if monitoring else 0,
-        },
+        "monitoring": platform.monitored.outputs(),
+        **serving_outputs(platform),
         "fakeGpus": {"enabled": settings.fake_gpus.enabled, "mode": settings.fake_gpus.mode},
         "expectedGpus": platform.expected,
-        "images": {"cuda": cuda_image},
-        "validation": {
-            "sleepSeconds": validation.sleep_seconds,
-            "timeoutSeconds": validation.timeout_seconds,
-            "maxGpus": validation.max_gpus,
-            "nodePool": validation.node_pool,
+        "images": workload_images(settings, catalog),
+        "validation": bounds(settings),
+        "support": {
+            name: said.model_dump(mode="json", by_alias=True) for name, said in catalog.support.items()
         },
         "components": [
             _component(catalog.parts[key], settings.images.source == "packages")

@@ -9,17 +9,20 @@ import pulumi
 from pulumi_kubernetes import KubeClientSettingsArgs, Provider
 
 from components.capacity import FakeGpuGate, by_pool, expected_gpus, given
-from components.catalog import Catalog, mirrored
+from components.catalog import Catalog
 from components.charts import ChartSource
 from components.cluster import Cluster, ClusterFacts, NodeFacts
 from components.connect import ClusterError
 from components.fake_gpus import FakeGpus
+from components.front import Front, certificates_for, front_parts, ingress_service
 from components.kai.gate import KaiGate
 from components.kai.inputs import RESERVATION
 from components.kai.settings import kai_inputs
+from components.knative.gate import refuse_foreign
 from components.monitoring import Monitoring, MonitoringInputs
 from components.namespaces import PULL_SECRET, Namespaces, wanted_namespaces
 from components.outputs import describe
+from components.prometheus.plan import Plan
 from components.queues import Queues
 from components.scheduler import Scheduler, fingerprint
 from components.settings import Settings
@@ -27,9 +30,10 @@ from components.shares import ResolvedQueues, resolve_all
 
 
 class Platform(pulumi.ComponentResource):
-    """Namespaces → fake GPUs → scheduler → queues, with monitoring beside them.
+    """Namespaces → fake GPUs → scheduler → queues → the projects' namespaces.
 
-    What cannot work is refused here, before the first resource: see `parts` and `_check_nodes`.
+    Monitoring, Knative and the ingress are beside the scheduler. What cannot work is refused here, before
+    the first resource: see `parts`, `_check_nodes` and `refuse_foreign`.
     """
 
     def __init__(
@@ -49,7 +53,14 @@ class Platform(pulumi.ComponentResource):
             root,
         )
         self.parts = parts(settings, catalog)
+        self.monitored = Plan(settings, catalog, self.parts)
         self.expected = self._check_nodes()
+        if settings.knative.enabled:
+            refuse_foreign(cluster)
+        certificates = certificates_for(settings, cluster, root)
+        # What a client has to trust, and where it finds the ingress.
+        self.ca = certificates.ca
+        self.ingress_service = ingress_service(settings)
         self.wanted = wanted_namespaces(settings, catalog, list(self.parts.values()))
         super().__init__("runai-kit:components:Platform", name)
         self._pull_secret = PULL_SECRET if settings.registry.username else ""
@@ -67,13 +78,15 @@ class Platform(pulumi.ComponentResource):
         self.queues = pulumi.Output.all(self.capacity, scheduler.ready).apply(
             lambda known: self._resolve(known[0])
         )
-        Queues(
+        queues = Queues(
             "queues",
             settings.departments,
             self.queues.apply(lambda resolved: resolved.quotas),
             settings.node_pools.label_key,
             self._after(scheduler),
         )
+        front = Front(settings, catalog, cluster, root, self.parts, self._pull_secret, certificates)
+        self.namespaces.projects([queues, *front.declare(self._after(*self.namespaces.before))])
         self.register_outputs({})
 
     def _after(self, *resources: pulumi.Resource) -> pulumi.ResourceOptions:
@@ -116,25 +129,20 @@ class Platform(pulumi.ComponentResource):
             part,
             part.image("fake-gpu", self.settings.registry.prefix),
             RESERVATION,
-            self._after(self.namespaces),
+            self._after(*self.namespaces.before),
         )
         gate = FakeGpuGate(self.cluster)
         return gpus.ready.apply(lambda _: gate.nodes(self.expected, pulumi.runtime.is_dry_run()))
 
     def _monitoring(self) -> None:
-        settings = self.settings
-        dcgm = self.catalog.parts["fake-gpu"].namespace() if settings.fake_gpus.enabled else ""
         inputs = MonitoringInputs(
-            settings.monitoring,
-            self.catalog,
+            self.monitored,
             self._source,
             self.root,
-            settings.registry.prefix,
+            self.settings.registry.prefix,
             self._pull_secret,
-            self.catalog.parts[self.parts["scheduler"]].namespace(),
-            dcgm,
         )
-        Monitoring("monitoring", inputs, self._after(self.namespaces))
+        Monitoring("monitoring", inputs, self._after(*self.namespaces.before))
 
     def _scheduler(self, nodes: pulumi.Output[Sequence[NodeFacts]] | None) -> Scheduler:
         key = self.parts["scheduler"]
@@ -152,7 +160,7 @@ class Platform(pulumi.ComponentResource):
             self.settings.node_pools,
             KaiGate(self.cluster),
             seen,
-            self._after(self.namespaces),
+            self._after(*self.namespaces.before),
         )
 
     def _capacity(self, nodes: pulumi.Output[Sequence[NodeFacts]] | None) -> pulumi.Output[Mapping[str, int]]:
@@ -169,10 +177,7 @@ class Platform(pulumi.ComponentResource):
 
     def outputs(self, environment: str) -> dict[str, pulumi.Input[object]]:
         """The stack's outputs, which the inventory reads."""
-        cuda = self.settings.images.cuda or mirrored(
-            self.catalog.images["cuda"], self.settings.registry.prefix
-        )
-        return describe(self, environment, cuda)
+        return describe(self, environment)
 
 
 def parts(settings: Settings, catalog: Catalog) -> dict[str, str]:
@@ -180,8 +185,9 @@ def parts(settings: Settings, catalog: Catalog) -> dict[str, str]:
     chosen = {"scheduler": catalog.generations("kai-scheduler")[settings.scheduler.version]}
     if settings.monitoring.enabled and settings.monitoring.source == "bundle":
         chosen |= {"monitoring": "prometheus-operator", "prometheus": "prometheus"}
+        chosen["stateMetrics"] = "kube-state-metrics"
     elif settings.monitoring.enabled:
         chosen["monitoring"] = "kube-prometheus-stack"
     if settings.fake_gpus.enabled:
         chosen["fakeGpus"] = "fake-gpu"
-    return chosen
+    return chosen | front_parts(settings, catalog)

@@ -26,6 +26,7 @@ from components.config.sections import (
     Scheduler,
     Validation,
 )
+from components.config.serving import Ingress, Knative, Tls
 from components.config.types import Domain, Section
 
 
@@ -42,6 +43,9 @@ class Settings(Section):
     capacity: Capacity = Capacity()
     node_pools: NodePools = NodePools()
     departments: tuple[Department, ...] = ()
+    knative: Knative = Knative()
+    ingress: Ingress = Ingress()
+    tls: Tls = Tls()
     monitoring: Monitoring = Monitoring()
     fake_gpus: FakeGpus = FakeGpus()
     expected_gpus: dict[str, int] = Field(default_factory=dict)
@@ -50,6 +54,14 @@ class Settings(Section):
     def projects(self) -> list[tuple[Department, Project]]:
         """Every project with its department, in the stack file's order."""
         return [(department, project) for department in self.departments for project in department.projects]
+
+    def inference_domain(self) -> str:
+        """Below which Knative's Services answer."""
+        return self.knative.domain or f"inference.{self.domain}"
+
+    def workspaces_domain(self) -> str:
+        """Below which workspaces answer."""
+        return self.ingress.workspaces_domain or f"workspaces.{self.domain}"
 
 
 def load(env: Mapping[str, str], catalog: Catalog, root: Path) -> Settings:

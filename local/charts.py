@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from local import paths, shell, tools
+from local import bundles, paths, shell, tools
 
 KAI = "0.12.0"
 OPERATOR = "0.85.0"
@@ -13,11 +13,10 @@ OPERATOR = "0.85.0"
 
 def cached() -> Path:
     """Return the cache entry that build/charts links to."""
-    return (
-        paths.cache()
-        / "charts"
-        / f"charts-{paths.key([Path(__file__), tools.groups()['kubernetes'].folder.name])}"
-    )
+    groups = ["kubernetes", *(bundle.group for bundle in bundles.BUNDLES)]
+    folders = [tools.groups()[name].folder.name for name in groups]
+    key = paths.key([Path(__file__), Path(bundles.__file__), *folders])
+    return paths.cache() / "charts" / f"charts-{key}"
 
 
 def ready() -> bool:
@@ -26,7 +25,7 @@ def ready() -> bool:
 
 
 def make() -> None:
-    """Package KAI's chart under its version (in the module it says 0.0.0) and copy the operator's bundle."""
+    """Package KAI's chart under its version (in the module it says 0.0.0) and write the bundles."""
     if not cached().exists():
         work = cached().with_suffix(".partial")
         shutil.rmtree(work, ignore_errors=True)
@@ -45,5 +44,6 @@ def make() -> None:
         shutil.copyfile(
             group.module("github.com/prometheus-operator/prometheus-operator") / "bundle.yaml", bundle
         )
+        bundles.write(work)
         work.rename(cached())
     paths.link(cached(), paths.CHARTS)

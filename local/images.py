@@ -1,19 +1,25 @@
-"""Images under their upstream names, built from the compiled tools and Debian roots."""
+"""Images under their upstream names, built from compiled tools, Debian roots and pinned packages."""
 
 from __future__ import annotations
 
 import shutil
-import threading
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from local import engine, paths, rootfs, shell, tools
+from local import contents, engine, paths, rootfs, shell, tools
 
 TABLE = paths.ROOT / "local" / "images" / "images.toml"
-BASE = "localhost/runai-kit/debian"
-_importing = threading.Lock()
-KINDS = {"node": ["kubernetes"], "platform": ["kubernetes", "prometheus"], "own": ["fake-gpu"]}
+QUIET = ("--quiet", "--pull=never", "--layers=false", "--network=none")
+# The groups of tools.toml that the images of a kind are made of.
+KINDS: dict[str, list[str]] = {
+    "node": ["kubernetes"],
+    "platform": ["kubernetes", "prometheus", "kube-state-metrics"],
+    "serving": ["knative", "versitygw"],
+    "previous": ["knative-previous"],
+    "own": ["fake-gpu"],
+    "lab": [],
+}
 
 
 def table(kind: str) -> list[dict[str, Any]]:
@@ -22,16 +28,18 @@ def table(kind: str) -> list[dict[str, Any]]:
     return [row for row in rows if row["kind"] == kind]
 
 
+def roots(kind: str) -> list[str]:
+    """Return the Debian roots that a kind's images are made of."""
+    return sorted({row["base"] for row in table(kind) if "base" in row})
+
+
 def archive(kind: str) -> Path:
     """Return the cached archive of all images of a kind, named by everything that goes into them."""
-    groups = KINDS[kind]
-    parts = [tools.groups()[name].folder.name for name in groups]
-    inputs: list[Path | str] = [
-        Path(__file__),
-        repr(table(kind)),
-        *parts,
-        rootfs.archive("debian").name,
-    ]
+    inputs: list[Path | str] = [Path(__file__), repr(table(kind))]
+    inputs += [tools.groups()[name].folder.name for name in KINDS[kind]]
+    inputs += [rootfs.archive(root).name for root in roots(kind)]
+    for source in sorted({source for row in table(kind) for source, _ in row.get("copy", ())}):
+        inputs += contents.pins(source)
     return paths.cache() / "images" / f"{kind}-{paths.key(inputs)}.tar"
 
 
@@ -55,16 +63,6 @@ def build(kind: str) -> None:
     shutil.rmtree(work)
 
 
-def base() -> str:
-    """Return the image of the Debian root, imported first where the engine does not have it."""
-    env = engine.environment()
-    name = f"{BASE}:{rootfs.archive('debian').stem}"
-    with _importing:
-        if not shell.succeeds(["podman", "image", "exists", name], env=env):
-            shell.run(["podman", "import", rootfs.archive("debian"), name], env=env)
-    return name
-
-
 def _build_one(row: dict[str, Any], work: Path, env: dict[str, str]) -> str:
     context = work / row["name"].replace("/", "_").replace(":", "_")
     root = context / "root"
@@ -72,41 +70,18 @@ def _build_one(row: dict[str, Any], work: Path, env: dict[str, str]) -> str:
     for source, path in row.get("copy", ()):
         place = root / path.lstrip("/")
         place.parent.mkdir(parents=True, exist_ok=True)
-        _copy(_source(source), place)
-    lines = [f"FROM {base() if row.get('base') == 'debian' else 'scratch'}"]
-    lines += (
-        ["COPY root/ /"]
-        if row.get("copy")
-        else ["ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
-    )
+        _copy(contents.find(source), place)
+    lines = [f"FROM {rootfs.image(row['base']) if 'base' in row else 'scratch'}"]
+    lines += ["COPY root/ /"] if row.get("copy") else []
+    variables = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"} | row.get("env", {})
+    lines += [f'ENV {name}="{value}"' for name, value in variables.items()]
     lines += [f'ENTRYPOINT ["{row["entrypoint"]}"]'] if "entrypoint" in row else []
     lines += [f"USER {row['user']}"] if "user" in row else []
     (context / "Containerfile").write_text("\n".join(lines) + "\n")
     name = str(row["name"])
-    shell.run(
-        [
-            "podman",
-            "build",
-            "--quiet",
-            "--pull=never",
-            "--layers=false",
-            "--network=none",
-            "-t",
-            name,
-            context,
-        ],
-        env=env,
-    )
+    shell.run(["podman", "build", *QUIET, "-t", name, context], env=env)
+    shutil.rmtree(context)
     return name
-
-
-def _source(text: str) -> Path:
-    if text.startswith("module:"):
-        _, group, rest = text.split(":", 2)
-        module, path = rest.split(":")
-        return tools.groups()[group].module(module) / path
-    group, path = text.split("/", 1)
-    return tools.groups()[group].folder / path
 
 
 def _copy(source: Path, place: Path) -> None:

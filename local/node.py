@@ -11,7 +11,7 @@ from local import engine, images, paths, rootfs, shell, storage, tools
 
 KUBERNETES = "v1.34.9"
 NAME = "localhost/runai-kit/node"
-ALL = ("node", "platform")
+ALL = ("node", "platform", "serving", "previous")
 FOLDER = paths.ROOT / "local" / "node"
 BINARIES = ("kubelet", "kubeadm", "kubectl")
 

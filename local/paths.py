@@ -47,6 +47,8 @@ def key(inputs: Iterable[Path | str]) -> str:
 
 def place(source: Path, name: Path) -> None:
     """Make `name` the same file as `source`: a hard link, or a copy where that is another file system."""
+    if name.exists() and name.samefile(source):
+        return  # renaming one link over another of the same file would leave both
     name.parent.mkdir(parents=True, exist_ok=True)
     fresh = name.with_name(f".{name.name}.new")
     fresh.unlink(missing_ok=True)

@@ -9,8 +9,14 @@ from local.cluster import create, load, mirror
 from local.stages import Stage
 
 # The longest compile is first: what is submitted first gets the first compile slot.
-CLIENTS = ("provider", "pulumi", "language", "kind", "kubectl", "fake-gpu")
-SERVERS = ("provider", "kubernetes", "pulumi", "prometheus", "language", "kind", "kubectl", "fake-gpu")
+CLIENTS = ("provider", "pulumi", "promtool", "language", "kind", "kubectl", "fake-gpu")
+SERVERS = (
+    *("provider", "kubernetes", "pulumi", "prometheus", "knative", "knative-previous", "versitygw"),
+    *("language", "kube-state-metrics", "promtool", "kind", "kubectl", "fake-gpu"),
+)
+# Seconds that building a kind's images took, and loading those that are.
+IMAGES = {"node": 60, "platform": 60, "serving": 45, "previous": 20, "own": 5, "lab": 110}
+LOADED = {"own": 5, "lab": 60}
 
 
 def stages() -> list[Stage]:
@@ -30,8 +36,8 @@ def stages() -> list[Stage]:
         Stage("rules", _rules, cold=6, needs=["charts", "python"]),
         Stage("cluster", create.create, cold=50, needs=cluster_needs, done=create.exists),
         *own,
-        Stage("up", stack.up, cold=32, needs=["cluster", "rules", *(["load-images"] if own else [])]),
-        Stage("validate", _validate, cold=65, needs=["up"]),
+        Stage("up", stack.up, cold=32, needs=["cluster", "rules", *(["load-own"] if own else [])]),
+        Stage("validate", _validate, cold=65, needs=["up", *(["load-lab"] if own else [])]),
     ]
 
 
@@ -64,34 +70,51 @@ def _compile(group: tools.Group, names: tuple[str, ...]) -> Stage:
 def _node_images() -> list[Stage]:
     needs = [f"images-{kind}" for kind in node.ALL]
     return [
-        *[_root(kind) for kind in rootfs.PACKAGES],
+        *[
+            _root(root)
+            for root in sorted({"node", *(root for kind in node.ALL for root in images.roots(kind))})
+        ],
         *[_images(kind) for kind in node.ALL],
-        Stage("node-image", node.build, 60, needs=[*needs, "root-node", "tools-kind"], done=node.exists),
+        Stage("node-image", node.build, 100, needs=[*needs, "root-node", "tools-kind"], done=node.exists),
     ]
 
 
 def _root(kind: str) -> Stage:
     make = partial(rootfs.make, kind)
-    return Stage(f"root-{kind}", make, cold=75, needs=["packages"], done=rootfs.archive(kind).exists)
+    cold = 150 if kind == "lab" else 75
+    return Stage(f"root-{kind}", make, cold=cold, needs=["packages"], done=rootfs.archive(kind).exists)
 
 
 def _images(kind: str) -> Stage:
     return Stage(
         f"images-{kind}",
         partial(images.build, kind),
-        cold=40,
-        needs=["engine", "root-debian", *(f"tools-{group}" for group in images.KINDS[kind])],
+        cold=IMAGES[kind],
+        needs=[
+            *("engine", "python"),
+            *(f"root-{root}" for root in images.roots(kind)),
+            *(f"tools-{group}" for group in images.KINDS[kind]),
+        ],
         done=images.archive(kind).exists,
     )
 
 
 def _own_images() -> list[Stage]:
-    """Return the stages of the kit's own images, which no registry has."""
-    build, done = partial(images.build, "own"), images.archive("own").exists
-    return [
-        Stage("own-images", build, cold=6, needs=["engine", "tools-fake-gpu"], done=done),
-        Stage("load-images", load.load, cold=5, needs=["cluster", "own-images"], done=load.loaded),
-    ]
+    """Return the stages of the kit's own images, which no registry has.
+
+    What the lab's large ones need is done beside the stack, which does not use them.
+    """
+    return [_root("lab"), *(_images(kind) for kind in LOADED), *(_load(kind) for kind in LOADED)]
+
+
+def _load(kind: str) -> Stage:
+    return Stage(
+        f"load-{kind}",
+        partial(load.load, kind),
+        cold=LOADED[kind],
+        needs=["cluster", f"images-{kind}"],
+        done=partial(load.loaded, kind),
+    )
 
 
 def _rules() -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from local import engine, images, node, paths, shell
+from local import engine, images, node, paths, rootfs, shell
 from local.cluster import mirror
 
 NAME = f"{paths.CLUSTER}-registry"
 IMAGE = "localhost/runai-kit/registry"
 BINARY = Path("/usr/bin/docker-registry")  # of Debian's package of the same name
 CORE = ("node",)
+KINDS = ("platform", "serving", "previous", "own", "lab")
 
 
 def start() -> str:
@@ -53,7 +54,7 @@ def _build(env: dict[str, str]) -> None:
         "version: 0.1\nstorage:\n  filesystem:\n    rootdirectory: /var/lib/registry\nhttp:\n  addr: :5000\n"
     )
     (work / "Containerfile").write_text(
-        f"FROM {images.base()}\n"
+        f"FROM {rootfs.image('debian')}\n"
         "COPY registry config.yml /\n"
         'ENTRYPOINT ["/registry", "serve", "/config.yml"]\n'
     )
@@ -64,7 +65,7 @@ def _build(env: dict[str, str]) -> None:
 
 def _fill(host: str, env: dict[str, str]) -> None:
     push = ["skopeo", "copy", "--quiet", "--dest-tls-verify=false"]
-    for kind in ("platform", "own"):
+    for kind in KINDS:
         for row in images.table(kind):
             source = f"docker-archive:{images.archive(kind)}:{row['name']}"
             shell.run([*push, source, f"docker://{_path(host, row['name'])}"], env=env)

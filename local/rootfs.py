@@ -1,51 +1,137 @@
-"""Debian roots: one for images that need a shell or iptables, one for the nodes."""
+"""Debian roots: for images that need a shell or iptables, for the nodes, for serving, and with PyTorch."""
 
 from __future__ import annotations
 
+import re
+import tempfile
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from local import paths, shell
+from local import engine, paths, shell
 
 SUITE = "bookworm"  # systemd 252: later ones no longer boot on cgroup v1
+LATER = "trixie"  # HAProxy 3.0, PyTorch 2.6
 
-PACKAGES = {
-    "debian": ["bash", "ca-certificates", "iptables", "nftables", "conntrack", "procps", "iproute2"],
-    "node": [
-        *["systemd", "dbus", "containerd", "runc", "containernetworking-plugins", "conntrack", "iptables"],
-        *[
-            "nftables",
-            "iproute2",
-            "ethtool",
-            "kmod",
-            "pigz",
-            "curl",
-            "ca-certificates",
-            "jq",
-            "procps",
-            "socat",
+# Documentation, translations, headers and tests; licences stay, and so do Python files, which are compiled.
+SPARE = (
+    *("/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/doc/*", "/usr/include/*"),
+    *("/usr/lib/libtorch-test/*", "/usr/lib/python3/dist-packages/torch/bin/test_*"),
+    "/usr/lib/python3/dist-packages/fsspec/implementations/tests/cassettes/*",
+)
+# AMD's GPU stack, which nothing but plugins of one message library loads: a fifth of the root.
+AMD = tuple(
+    f"/usr/lib/x86_64-linux-gnu/{name}*"
+    for name in (
+        "libLLVM",
+        "libamd_comgr",
+        "libamdhip64",
+        "libhsa-runtime64",
+        "ucx/libuct_rocm",
+        "ucx/libucm_rocm",
+    )
+)
+
+
+BASE = "localhost/runai-kit"
+_importing = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Root:
+    """A root's suite, its packages beside the minimal ones, and path patterns that stay out of it."""
+
+    suite: str
+    packages: Sequence[str]
+    without: Sequence[str] = ()
+
+
+ROOTS = {
+    "debian": Root(
+        SUITE, ["bash", "ca-certificates", "iptables", "nftables", "conntrack", "procps", "iproute2"]
+    ),
+    "node": Root(
+        SUITE,
+        [
+            *[
+                "systemd",
+                "dbus",
+                "containerd",
+                "runc",
+                "containernetworking-plugins",
+                "conntrack",
+                "iptables",
+            ],
+            *["nftables", "iproute2", "ethtool", "kmod", "pigz", "curl", "ca-certificates", "jq", "procps"],
+            *["socat", "mount", "util-linux", "e2fsprogs", "libseccomp2"],
         ],
-        *["mount", "util-linux", "e2fsprogs", "libseccomp2"],
-    ],
+    ),
+    "trixie": Root(LATER, ["bash", "ca-certificates", "curl", "haproxy"], SPARE),
+    "lab": Root(
+        LATER,
+        [
+            *("bash", "ca-certificates", "procps"),
+            *("libopenblas0-pthread", "python3-numpy", "python3-torch", "python3-torchvision"),
+        ],
+        [*SPARE, *AMD],
+    ),
 }
 
 
 def archive(kind: str) -> Path:
-    """Return where the root's tar lies in the cache; `kind` is a key of PACKAGES."""
-    return paths.cache() / "roots" / f"{kind}-{paths.key([SUITE, *PACKAGES[kind]])}.tar"
+    """Return where the root's tar lies in the cache; `kind` is a key of ROOTS."""
+    root = ROOTS[kind]
+    return paths.cache() / "roots" / f"{kind}-{paths.key([root.suite, *root.packages, *root.without])}.tar"
 
 
 def make(kind: str) -> None:
     """Make a root from Debian's packages, from the sources that this machine's apt uses."""
-    target = archive(kind)
+    root, target = ROOTS[kind], archive(kind)
     target.parent.mkdir(parents=True, exist_ok=True)
     work = target.with_suffix(".partial.tar")
-    include = ",".join(PACKAGES[kind])
-    shell.run(["mmdebstrap", "--variant=minbase", f"--include={include}", SUITE, work, *_sources()])
+    options = ["--variant=minbase", f"--include={','.join(root.packages)}"]
+    options += [f"--dpkgopt=path-exclude={pattern}" for pattern in root.without]
+    options += ["--dpkgopt=path-include=/usr/share/doc/*/copyright"] if root.without else []
+    with tempfile.TemporaryDirectory() as folder:
+        sources = _sources(root.suite, Path(folder))
+        shell.run(["mmdebstrap", *options, root.suite, work, *sources])
     work.rename(target)
+    for older in target.parent.glob(f"{kind}-*.tar"):
+        if older != target:
+            older.unlink()
 
 
-def _sources() -> list[Path]:
-    """Return this machine's source files for SUITE, so that its mirror and proxies count."""
+def image(kind: str) -> str:
+    """Return the image of a root, imported first where the engine does not have it."""
+    env = engine.environment()
+    name = f"{BASE}/{kind}:{archive(kind).stem}"
+    with _importing:
+        if not shell.succeeds(["podman", "image", "exists", name], env=env):
+            shell.run(["podman", "import", archive(kind), name], env=env)
+    return name
+
+
+def _sources(suite: str, folder: Path) -> list[Path]:
+    """Return this machine's source files for a suite, so that its mirror and proxies count.
+
+    A suite that apt does not list is asked for at the place of SUITE, with the same keys:
+    those files are written into `folder`.
+    """
+    found = _listing(suite)
+    if not found and suite != SUITE:
+        found = [folder / file.name for file in _listing(SUITE)]
+        for file, original in zip(found, _listing(SUITE), strict=True):
+            file.write_text(re.sub(rf"\b{SUITE}\b", suite, original.read_text()))
+    if not found:
+        raise FileNotFoundError(
+            f"/etc/apt: found no source for Debian {SUITE}, which the node image is made of; "
+            f"add one for {SUITE}, or use a machine where upstream images can be pulled"
+        )
+    return found
+
+
+def _listing(suite: str) -> list[Path]:
     listed = Path("/etc/apt/sources.list")
     folder = Path("/etc/apt/sources.list.d")
     files = [
@@ -53,10 +139,4 @@ def _sources() -> list[Path]:
         *sorted(folder.glob("*.sources")),
         *sorted(folder.glob("*.list")),
     ]
-    found = [file for file in files if SUITE in file.read_text()]
-    if not found:
-        raise FileNotFoundError(
-            f"/etc/apt: found no source for Debian {SUITE}, which the node image is made of; "
-            f"add one for {SUITE}, or use a machine where upstream images can be pulled"
-        )
-    return found
+    return [file for file in files if suite in file.read_text()]

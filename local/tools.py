@@ -16,7 +16,7 @@ TOOLS = paths.ROOT / "local" / "tools"
 ON_PATH = (
     *("pulumi", "kind", "kubectl", "helm"),
     *("pulumi-language-python", "pulumi-language-python-exec"),
-    "pulumi-resource-pulumi-python",
+    *("pulumi-resource-pulumi-python", "promtool"),
 )
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from policy.pod_security import Object
 
+# The key by which Knative names the container that it adds to every pod.
+_SIDECAR = "queue-sidecar-image"
 # A reference with a registry host inside an argument such as --reloader=quay.io/a/b:v1.
 _IN_ARGUMENT = re.compile(r"=([a-z0-9-]+(?:\.[a-z0-9-]+)+(?::[0-9]+)?/[a-z0-9][^\s,]*)$")
 
@@ -51,8 +53,13 @@ def _operand(config: Object) -> Object | None:
 
 
 def images(obj: Object) -> list[str]:
-    """Every image the object names: in pods, in arguments, and in parts in KAI's Config."""
-    if obj.get("kind") in {"CustomResourceDefinition", "ConfigMap"}:
+    """Every image the object names: in pods, in arguments, in KAI's Config, in Knative's settings."""
+    if obj.get("kind") == "ConfigMap":
+        return [image] if (image := (obj.get("data") or {}).get(_SIDECAR)) else []
+    if obj.get("kind") == "KnativeServing":
+        spec = obj["spec"]
+        return sorted({*spec["registry"]["override"].values(), spec["config"]["deployment"][_SIDECAR]})
+    if obj.get("kind") == "CustomResourceDefinition":
         return []
     return sorted(set(_images(obj)))
 

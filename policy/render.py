@@ -16,12 +16,18 @@ from components.catalog import Catalog, Part, Psa
 from components.cluster import ClusterFacts
 from components.config.errors import NAMESPACE, from_validation
 from components.kai.settings import kai_inputs
+from components.knative.bundle import BundleError
 from components.namespaces import PULL_SECRET, wanted_namespaces
 from components.platform import parts
 from components.prometheus import bundle, stack
 from components.scheduler import generation
 from components.settings import Settings, field_names
+from policy.front import chart_values, haproxy_objects, knative_objects
+from policy.monitoring import state_metrics_objects
 from policy.pod_security import Object
+
+# Charts ask for the cluster's version; without one Helm answers with that of its own making.
+_KUBERNETES = "1.34.0"
 
 
 class RenderError(RuntimeError):
@@ -53,25 +59,47 @@ def read_stack(path: Path) -> Settings:
 
 
 def sources(settings: Settings, catalog: Catalog, charts: Path, helm: Path) -> Iterator[Source]:
-    """Every part of the stack that comes as a chart or bundle. Raises RenderError."""
+    """Every part of the stack that comes as a chart, as a bundle, or as our own pods. Raises RenderError."""
     chosen = parts(settings, catalog)
     levels = {item.name: item.psa for item in wanted_namespaces(settings, catalog, list(chosen.values()))}
+    pull = PULL_SECRET if settings.registry.username else ""
     for role, key in chosen.items():
         part = catalog.parts[key]
-        if part.chart is None:
-            continue
-        file = charts / part.chart.file
-        if not file.is_file():
-            raise RenderError(f"{file}: no such file; {part.name} {part.version} cannot be checked")
-        if file.name == "bundle.yaml":
-            yield Source(key, bundle_objects(part, file, settings.registry.prefix), levels)
-        else:
-            values, config = _values(role, key, settings, catalog)
-            yield Source(key, template(helm, part, file, values), levels, config)
+        if role == "ingress" and part.chart is None:
+            yield Source(key, haproxy_objects(settings, catalog, pull), levels)
+        elif role == "stateMetrics":
+            yield Source(key, state_metrics_objects(settings, catalog, pull), levels)
+        elif role == "knative":
+            if settings.knative.source == "bundle":
+                for name in (key, "net-kourier"):
+                    _file(catalog.parts[name], charts)
+            try:
+                yield Source(key, knative_objects(settings, catalog, charts, pull), levels)
+            except BundleError as error:
+                raise RenderError(str(error)) from None
+        # Kourier comes with Serving.
+        elif part.chart is not None and role != "kourier":
+            file = _file(part, charts)
+            if file.name == "bundle.yaml":
+                yield Source(key, bundle_objects(part, file, settings.registry.prefix), levels)
+            else:
+                values, config = _values(role, key, settings, catalog, pull)
+                yield Source(key, template(helm, part, file, values), levels, config)
 
 
-def _values(role: str, key: str, settings: Settings, catalog: Catalog) -> tuple[Object, Object | None]:
-    part, pull = catalog.parts[key], PULL_SECRET if settings.registry.username else ""
+def _file(part: Part, charts: Path) -> Path:
+    file = charts / (part.chart.file if part.chart else "")
+    if not file.is_file():
+        raise RenderError(f"{file}: no such file; {part.name} {part.version} cannot be checked")
+    return file
+
+
+def _values(
+    role: str, key: str, settings: Settings, catalog: Catalog, pull: str
+) -> tuple[Object, Object | None]:
+    part = catalog.parts[key]
+    if role in {"knativeOperator", "ingress"}:
+        return chart_values(role, settings, catalog, pull), None
     if role == "monitoring":
         return stack.values(settings.monitoring, part, settings.registry.prefix, pull), None
     kai = kai_inputs(settings, catalog, ClusterFacts("", (), {}), key, pull)
@@ -81,6 +109,7 @@ def _values(role: str, key: str, settings: Settings, catalog: Catalog) -> tuple[
 def template(helm: Path, part: Part, file: Path, values: dict[str, Any]) -> list[Object]:
     """`helm template` with hooks and CRDs left as the chart has them."""
     command = [str(helm), "template", part.name, str(file), "--namespace", part.namespace(), "--values", "-"]
+    command += ["--kube-version", _KUBERNETES]
     done = subprocess.run(
         command, input=json.dumps(values), capture_output=True, text=True, timeout=120, check=False
     )

@@ -70,6 +70,19 @@ class Run:
         )
         return found[0]
 
+    def reached(self, names: frozenset[str]) -> set[str]:
+        """These resources and, over any number of steps, what they depend on."""
+        known: dict[str, set[str]] = {}
+        for item in self.resources:
+            known.setdefault(item.name, set()).update(item.depends_on)
+        found: set[str] = set()
+        left = set(names)
+        while left:
+            name = left.pop()
+            found.add(name)
+            left |= known.get(name, set()) - found
+        return found
+
     def children_of(self, name: str) -> set[str]:
         """Names of the resources whose parent has that name."""
         return {item.name for item in self.resources if item.parent == name}

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pulumi.runtime import rpc
+
 from components.catalog import load_catalog
-from components.cluster import ClusterFacts, NamespaceFacts, NodeFacts
+from components.cluster import ClusterFacts, DeploymentFacts, NamespaceFacts, NodeFacts
+from components.knative.inputs import DEPLOYMENTS
+from components.labels import MANAGED_BY
 from components.platform import Platform
 from components.settings import Settings
+from components.tls.generate import make
+from components.tls.material import Certificates
+from policy.pod_security import required_level
 from tests.mocks import Run, run_program
 
 GPU_NODE = {"nvidia.com/gpu.deploy.device-plugin": "true"}
@@ -24,7 +32,15 @@ EVERYTHING: dict[str, Any] = {
     "cluster": {"kind": "kind", "context": "kind-x", "kubeconfig": "some/file"},
     "charts": {"source": "directory", "directory": "charts"},
     "registry": {"prefix": "harbor.example.test/m", "username": "robot", "password": "pass word"},
-    "images": {"source": "packages", "cuda": "registry.example.test/cuda:1"},
+    "images": {
+        "source": "packages",
+        "cuda": "registry.example.test/cuda:1",
+        "inference": "registry.example.test/vllm:1",
+        "notebook": "registry.example.test/lab:1",
+        "pytorch": "registry.example.test/torch:1",
+        "seed": "registry.example.test/seed:1",
+        "s3": "registry.example.test/s3:1",
+    },
     "scheduler": {
         "version": "0.12.0",
         "gpuSharing": True,
@@ -54,7 +70,43 @@ EVERYTHING: dict[str, Any] = {
             "projects": [{"name": "team-a", "gpu": {"deserved": 0.5, "limit": "50%", "overQuotaWeight": 1}}],
         }
     ],
-    "monitoring": {"enabled": True, "source": "bundle", "scrapeInterval": "5s", "retention": "48h"},
+    "knative": {
+        "enabled": True,
+        "source": "operator",
+        "version": "1.21.1",
+        "domain": "inference.example.test",
+        "scaleToZero": False,
+        "replicas": 2,
+    },
+    "ingress": {
+        "enabled": True,
+        "source": "existing",
+        "className": "haproxy",
+        "defaultClass": False,
+        "httpsPort": 8443,
+        "workspacesDomain": "workspaces.example.test",
+        "replicas": 2,
+        "namespace": "ingress",
+        "service": "front",
+    },
+    "tls": {
+        "source": "files",
+        "ca": "certificates/ca.pem",
+        "inference": {"certificate": "certificates/inference.pem", "keyFile": "certificates/inference.key"},
+        "workspaces": {"certificate": "certificates/workspaces.pem", "key": "key text"},
+        "days": 90,
+        "renewBeforeDays": 10,
+        "rotation": "2026-11",
+    },
+    "monitoring": {
+        "enabled": True,
+        "source": "bundle",
+        "scrapeInterval": "5s",
+        "retention": "48h",
+        "kubelet": "direct",
+        "dcgmNamespace": "gpu-operator",
+        "grafana": False,
+    },
     "fakeGpus": {
         "enabled": True,
         "mode": "vgpu",
@@ -62,7 +114,21 @@ EVERYTHING: dict[str, Any] = {
         "nodes": {"worker2": {"count": 2, "product": "Y", "memoryMiB": 2048}},
         "nodeSelector": {"pretend": "yes"},
     },
-    "validation": {"sleepSeconds": 60, "timeoutSeconds": 60, "maxGpus": 4, "nodePool": "a100"},
+    "validation": {
+        "sleepSeconds": 60,
+        "timeoutSeconds": 60,
+        "maxGpus": 4,
+        "nodePool": "a100",
+        "inference": {
+            "server": "vllm",
+            "model": "/models/qwen3",
+            "pvc": "models",
+            "minReplicas": 0,
+            "initializationTimeoutSeconds": 600,
+            "loadFormat": "runai_streamer",
+        },
+        "dataset": {"pvc": "mnist"},
+    },
 }
 
 # The smallest stack that installs everything a local one has.
@@ -79,6 +145,9 @@ LOCAL: dict[str, Any] = {
         },
         {"name": "default", "gpu": {"deserved": -1}, "projects": [{"name": "test", "gpu": {"deserved": 1}}]},
     ],
+    "knative": {"enabled": True, "source": "bundle"},
+    "ingress": {"enabled": True, "source": "rendered"},
+    "tls": {"source": "generated"},
     "monitoring": {"source": "bundle", "scrapeInterval": "5s"},
     "fakeGpus": {"enabled": True},
 }
@@ -128,6 +197,10 @@ class FakeCluster:
     answers: list[tuple[NodeFacts, ...]] = field(default_factory=lambda: [nodes(4, 4)])
     configs: list[dict[str, Any] | None] = field(default_factory=lambda: [kai_config(2, 2)])
     shards: dict[str, dict[str, Any] | None] = field(default_factory=dict)
+    serving: list[tuple[DeploymentFacts, ...]] = field(default_factory=lambda: [knative_deployments()])
+    knative: dict[str, Any] | None = None
+    secrets: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
+    refusals: list[str] = field(default_factory=lambda: [""])
 
     def nodes(self) -> tuple[NodeFacts, ...]:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -138,6 +211,31 @@ class FakeCluster:
             return self.shards.get(name, kai_config(1, 1))
         assert (plural, name) == ("configs", "kai-config")
         return self.configs.pop(0) if len(self.configs) > 1 else self.configs[0]
+
+    def namespaced_object(
+        self, group: str, version: str, namespace: str, plural: str, name: str
+    ) -> dict[str, Any] | None:
+        assert (group, version, plural) == ("operator.knative.dev", "v1beta1", "knativeservings")
+        assert namespace == name == "knative-serving"
+        return self.knative
+
+    def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
+        assert namespace == "knative-serving"
+        return self.serving.pop(0) if len(self.serving) > 1 else self.serving[0]
+
+    def secret(self, namespace: str, name: str) -> dict[str, str]:
+        return self.secrets.get((namespace, name), {})
+
+    def refusal(self, group: str, version: str, namespace: str, plural: str, body: dict[str, Any]) -> str:
+        assert (group, plural, body["kind"]) == ("serving.knative.dev", "services", "Service")
+        assert required_level(body["spec"]["template"]["spec"]) == ("restricted", [])
+        return self.refusals.pop(0) if len(self.refusals) > 1 else self.refusals[0]
+
+
+def knative_deployments(**changes: int) -> tuple[DeploymentFacts, ...]:
+    """Knative's Deployments, rolled out and the kit's own, but for what is given."""
+    state = {"generation": 2, "observed": 2, "wanted": 1, "updated": 1, "available": 1, **changes}
+    return tuple(DeploymentFacts(name, MANAGED_BY, **state) for name in DEPLOYMENTS)
 
 
 def kai_config(generation: int, observed: int, status: str = "True") -> dict[str, Any]:
@@ -159,6 +257,46 @@ def write_bundle(root: Path, directory: str = "charts") -> Path:
     return path
 
 
+def write_knative(root: Path, directory: str = "charts") -> None:
+    """Release files in the shapes of Knative's, under every name that the catalog knows."""
+    for key, part in CATALOG.parts.items():
+        if key.startswith("knative-serving") or key == "net-kourier":
+            assert part.chart is not None
+            path = root / directory / part.chart.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            fixture = Path(__file__).parent / "fixtures" / f"{part.name}.yaml"
+            path.write_text(fixture.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def write_certificates(root: Path, domains: dict[str, str], directory: str = "certificates") -> Certificates:
+    """Certificate files under the names of EVERYTHING, for these domains."""
+    made = make(domains, 90, "")
+    folder = root / directory
+    folder.mkdir(exist_ok=True)
+    (folder / "ca.pem").write_text(made.ca)
+    for use, pair in made.pairs.items():
+        (folder / f"{use}.pem").write_text(pair.chain)
+        (folder / f"{use}.key").write_text(pair.key)
+    return made
+
+
+def kept_secrets(run: Run) -> dict[tuple[str, str], dict[str, str]]:
+    """The Secrets that a run made, as the cluster gives them back."""
+    return {
+        (item.inputs["metadata"]["namespace"], item.inputs["metadata"]["name"]): {
+            key: base64.b64decode(text).decode() for key, text in plain(item.inputs["data"]).items()
+        }
+        for item in run.of_type("Secret")
+        if item.inputs.get("type") == "kubernetes.io/tls"
+    }
+
+
+def plain(value: Any) -> Any:
+    """What is inside of a value that was handed to the engine as a secret."""
+    secret = isinstance(value, dict) and rpc._special_sig_key in value
+    return value["value"] if secret else value
+
+
 def run_platform(
     root: Path,
     values: dict[str, Any] | None = None,
@@ -171,6 +309,7 @@ def run_platform(
     cluster = cluster or FakeCluster()
     if chosen.monitoring.source == "bundle":
         write_bundle(root)
+    write_knative(root)
     facts = ClusterFacts("v1.34.9", cluster.answers[0], existing or {})
 
     def program() -> Any:

@@ -14,11 +14,20 @@ from ansible.utils.display import Display
 
 from validation.cluster import Cluster, ClusterError
 from validation.expect.over_quota import ImpossibleError
+from validation.https import HttpsError
 from validation.records import Records
 from validation.settings import OutputsError, StackOutputs, load
 
 Json = dict[str, Any]
-EXPLAINED = (ClusterError, OutputsError, ImpossibleError, FileNotFoundError, KeyError, ValueError)
+EXPLAINED = (
+    ClusterError,
+    OutputsError,
+    ImpossibleError,
+    HttpsError,
+    FileNotFoundError,
+    KeyError,
+    ValueError,
+)
 
 
 class KitAction(ActionBase):  # type: ignore[misc]

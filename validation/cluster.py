@@ -71,6 +71,13 @@ class Cluster:
         """Create, or with dry_run let admission answer without storing anything."""
         return self._json("POST", path, {"dryRun": "All"} if dry_run else {}, body)
 
+    def patch(self, path: str, change: Json) -> Json:
+        """Merge `change` into an object; None removes a key."""
+        data: Json = json.loads(
+            self._call("PATCH", path, {}, change, content_type="application/merge-patch+json").data
+        )
+        return data
+
     def delete(self, path: str, grace_seconds: int | None = None) -> bool:
         """Delete with background propagation; False when it was not there."""
         options: Json = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}
@@ -100,7 +107,14 @@ class Cluster:
         finally:
             response.release_conn()
 
-    def execute(self, namespace: str, pod: str, command: list[str], container: str | None = None) -> str:
+    def execute(
+        self,
+        namespace: str,
+        pod: str,
+        command: list[str],
+        container: str | None = None,
+        timeout: float | None = None,
+    ) -> str:
         """Standard output and error of a command in a running pod; ClusterError when it cannot be started."""
         core = client.CoreV1Api(self._api)
         extra = {"container": container} if container else {}
@@ -115,7 +129,7 @@ class Cluster:
                     stdin=False,
                     stdout=True,
                     tty=False,
-                    _request_timeout=self.timeout,
+                    _request_timeout=timeout or self.timeout,
                     **extra,
                 )
             )
@@ -124,9 +138,10 @@ class Cluster:
                 f"exec in {namespace}/{pod} failed: {error.reason}", error.status or 0
             ) from None
 
-    def logs(self, namespace: str, pod: str, tail: int = 200) -> str:
-        """Last lines of a pod's log."""
-        return self.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log", tailLines=tail)
+    def logs(self, namespace: str, pod: str, tail: int = 200, container: str = "") -> str:
+        """Last lines of the log of a pod's container; without a name it must have only one."""
+        named = {"container": container} if container else {}
+        return self.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log", tailLines=tail, **named)
 
     def _json(self, method: str, path: str, params: Mapping[str, Any], body: Json | None = None) -> Json:
         data: Json = json.loads(self._call(method, path, params, body).data)
@@ -139,10 +154,11 @@ class Cluster:
         params: Mapping[str, Any],
         body: Json | None = None,
         timeout: float | None = None,
+        content_type: str = "application/json",
     ) -> urllib3.BaseHTTPResponse:
         settings = self._api.configuration
         url = f"{settings.host}{path}" + (f"?{urlencode(params)}" if params else "")
-        headers = {"Accept": "application/json, */*", "Content-Type": "application/json"}
+        headers = {"Accept": "application/json, */*", "Content-Type": content_type}
         # Asked for at each call: it also refreshes short-lived tokens of exec plugins.
         token = settings.get_api_key_with_prefix("authorization") or settings.get_api_key_with_prefix(
             "BearerToken"
@@ -189,7 +205,9 @@ def _pool(settings: Any, context: str) -> urllib3.PoolManager:
 
 def _refusal(method: str, path: str, answer: urllib3.BaseHTTPResponse) -> str:
     try:
-        message = json.loads(answer.data)["message"]
+        said = json.loads(answer.data)
+        # Behind the API server's proxy others answer, too: Prometheus has another word for it.
+        message = said.get("message") or said["error"]
     except (TypeError, ValueError, KeyError):
         message = answer.reason or "refused"
     return f"{method} {path}: {answer.status} {message}"

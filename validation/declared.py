@@ -29,12 +29,13 @@ class Check:
 
 @dataclass(frozen=True)
 class Test:
-    """A test and its checks, in the order of the table."""
+    """A test and its checks, in the order of the table; tests of one chain run one after another."""
 
     name: str
     requirement: str
     title: str
     checks: tuple[Check, ...]
+    chain: str = ""
 
     def names(self) -> set[str]:
         """Words by which `--tags` or a n/a declaration can mean this test."""
@@ -62,7 +63,7 @@ def _test(name: str, entry: dict[str, Any]) -> Test:
         )
         for check_id, check in entry["checks"].items()
     )
-    return Test(name, requirement, entry["title"], checks)
+    return Test(name, requirement, entry["title"], checks, entry.get("chain", ""))
 
 
 def checks() -> dict[str, Check]:

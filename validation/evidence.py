@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from validation import names
+from validation import names, redact
 from validation.cluster import Cluster, ClusterError
+from validation.files import write_atomically
 from validation.observe import pods, queues
-from validation.records import write_atomically
 
 Json = dict[str, Any]
 SCHEDULER_LINES = 400
@@ -31,9 +31,19 @@ def gather(
         "summary.txt": summary(mine, groups, cluster.items(names.QUEUES)),
         "events.txt": "\n".join(_events(cluster, namespaces)),
     }
+    selector = f"{names.TEST_LABEL}={test}"
+    serving = [
+        t
+        for path in (names.KNATIVE_SERVICES, *names.KNATIVE_MADE)
+        for t in cluster.items(path, labelSelector=selector)
+    ]
+    if serving:
+        parts["knative.json"] = _dump([{"kind": t.get("kind"), **_slim(t)} for t in serving])
     for pod in mine:
         meta = pod["metadata"]
-        parts[f"logs-{meta['name']}.txt"] = _log(cluster, meta["namespace"], meta["name"], 200)
+        # Beside a container of Knative's the log has to be asked for by name.
+        container = pod.get("spec", {}).get("containers", [{}])[0].get("name", "")
+        parts[f"logs-{meta['name']}.txt"] = _log(cluster, meta["namespace"], meta["name"], 200, container)
     if scheduler_logs:
         for pod in everything:
             if (pods.label(pod, "app") or "").startswith(("kai-scheduler", "binder", "scheduler")):
@@ -42,7 +52,7 @@ def gather(
                     cluster, meta["namespace"], meta["name"], SCHEDULER_LINES
                 )
     for name, text in parts.items():
-        write_atomically(folder / name, text.rstrip() + "\n")
+        write_atomically(folder / name, redact.document(text).rstrip() + "\n")
     return [folder / name for name in parts]
 
 
@@ -93,8 +103,8 @@ def _events(cluster: Cluster, namespaces: set[str]) -> list[str]:
     return sorted(found)
 
 
-def _log(cluster: Cluster, namespace: str, pod: str, tail: int) -> str:
+def _log(cluster: Cluster, namespace: str, pod: str, tail: int, container: str = "") -> str:
     try:
-        return cluster.logs(namespace, pod, tail)
+        return cluster.logs(namespace, pod, tail, container)
     except ClusterError as error:
         return f"no log: {error}"

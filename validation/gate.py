@@ -9,6 +9,11 @@ from typing import Any
 from validation import declared
 from validation.records import Json
 
+# Tests that need one GPU and nothing else.
+ONE_GPU = {"vllm_inference", "mnist_training", "jupyter_workspace", "fallbacks", "coexistence"}
+# Tests that make a node pool of their own, which they cannot where all nodes are in one already.
+OWN_POOL = {"node_pools", "fair_share_over_time"}
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -48,4 +53,16 @@ def could_run(test: str, live: Mapping[str, Any]) -> bool:
     free = live.get("freeGpus")
     if test == "fractional_gpu":
         return bool(live.get("gpuSharing", True)) and (free is None or free >= 1)
+    if test in ("fair_share_over_time", "monitoring") and not live.get("monitoring", True):
+        return False
+    if test in OWN_POOL and live.get("nodePool"):
+        return False
+    if test == "vllm_inference" and not live.get("inference", True):
+        return False
+    if test == "jupyter_workspace" and not live.get("workspaces", True):
+        return False
+    if test == "model_streamer":
+        return bool(live.get("modelStreamer", True))
+    if test in ONE_GPU:
+        return free is None or free >= 1
     return free is None or free >= 2

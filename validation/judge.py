@@ -84,5 +84,10 @@ def _verdict(
 
 
 def close(records: Records, test: str, verdict: str, reason: str) -> list[Json]:
-    """Record every declared check of a test that has no record yet."""
-    return [records.record(check_id, verdict, 0.0, None, None, reason) for check_id in records.missing(test)]
+    """Record every declared check of a test that has no record yet; the first carries the time."""
+    missing = records.missing(test)
+    seconds = [records.elapsed(test), *(0.0 for _ in missing)]
+    return [
+        records.record(check_id, verdict, taken, None, None, reason)
+        for check_id, taken in zip(missing, seconds, strict=False)
+    ]

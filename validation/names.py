@@ -28,6 +28,11 @@ POD_GROUP_ANNOTATION = "pod-group-name"
 DEFAULT_STORAGE_CLASS_ANNOTATION = "storageclass.kubernetes.io/is-default-class"
 DEFAULT_INGRESS_CLASS_ANNOTATION = "ingressclass.kubernetes.io/is-default-class"
 
+# Set on nodes by the topology test. All labels that the suite puts on nodes have values that begin with
+# WORKLOAD_PREFIX and the name of the test, by which they are found again.
+BLOCK_LABEL = "runai-kit.io/block"
+RACK_LABEL = "runai-kit.io/rack"
+
 # KAI treats priority values from here on as non-preemptible.
 NON_PREEMPTIBLE_PRIORITY = 100
 # Queues that KAI's own chart makes.
@@ -42,9 +47,36 @@ CLAIMS = "/api/v1/persistentvolumeclaims"
 SERVICES = "/api/v1/services"
 BIND_REQUESTS = "/apis/scheduling.run.ai/v1alpha2/bindrequests"
 JOBS = "/apis/batch/v1/jobs"
+STATEFUL_SETS = "/apis/apps/v1/statefulsets"
+SECRETS = "/api/v1/secrets"
+INGRESSES = "/apis/networking.k8s.io/v1/ingresses"
 QUEUES = "/apis/scheduling.run.ai/v2/queues"
 POD_GROUPS = "/apis/scheduling.run.ai/v2alpha2/podgroups"
 CONFIGS = "/apis/kai.scheduler/v1/configs"
+DEPLOYMENTS = "/apis/apps/v1/deployments"
+KNATIVE_SERVICES = "/apis/serving.knative.dev/v1/services"
+KNATIVE_CONFIGURATIONS = "/apis/serving.knative.dev/v1/configurations"
+KNATIVE_ROUTES = "/apis/serving.knative.dev/v1/routes"
+KNATIVE_REVISIONS = "/apis/serving.knative.dev/v1/revisions"
+KNATIVE_INGRESSES = "/apis/networking.internal.knative.dev/v1alpha1/ingresses"
+KNATIVE_SERVERLESS_SERVICES = "/apis/networking.internal.knative.dev/v1alpha1/serverlessservices"
+KNATIVE_AUTOSCALERS = "/apis/autoscaling.internal.knative.dev/v1alpha1/podautoscalers"
+# What Knative makes for a Service.
+KNATIVE_MADE = (
+    KNATIVE_CONFIGURATIONS,
+    KNATIVE_ROUTES,
+    KNATIVE_REVISIONS,
+    KNATIVE_INGRESSES,
+    KNATIVE_SERVERLESS_SERVICES,
+    KNATIVE_AUTOSCALERS,
+)
+SHARDS = "/apis/kai.scheduler/v1/schedulingshards"
+PROMETHEUS_RULES = "/apis/monitoring.coreos.com/v1/prometheusrules"
+TOPOLOGIES = "/apis/kai.scheduler/v1alpha1/topologies"
+DEVICE_CLASSES = "/apis/resource.k8s.io/v1/deviceclasses"
+RESOURCE_SLICES = "/apis/resource.k8s.io/v1/resourceslices"
+RESOURCE_CLAIMS = "/apis/resource.k8s.io/v1/resourceclaims"
+RESOURCE_CLAIM_TEMPLATES = "/apis/resource.k8s.io/v1/resourceclaimtemplates"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 INGRESS_CLASSES = "/apis/networking.k8s.io/v1/ingressclasses"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from validation import declared
+from validation import declared, redact
+from validation.files import write_atomically as write_atomically
 
 Json = dict[str, Any]
 VERDICTS = ("pass", "fail", "skip", "na")
@@ -22,20 +21,6 @@ VERDICTS = ("pass", "fail", "skip", "na")
 def now() -> str:
     """UTC time with milliseconds, as the report writes it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace a file in one step, so that a reader or a killed writer never leaves half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w") as stream:
-            stream.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 @dataclass(frozen=True)
@@ -57,7 +42,7 @@ class Records:
         """Begin a run: what an earlier one left in this folder goes, the plan is written."""
         for old in (self.checks, self.root / "evidence", self.root / "marks"):
             shutil.rmtree(old, ignore_errors=True)
-        for name in ("report.json", "junit.xml", "index.html"):
+        for name in ("report.json", "junit.xml", "ctrf.json", "index.html"):
             (self.root / name).unlink(missing_ok=True)
         self.checks.mkdir(parents=True, exist_ok=True)
         write_atomically(self.root / "run.json", json.dumps({**run, "started": now()}, indent=1))
@@ -98,10 +83,10 @@ class Records:
             "proof": check.proof,
             "verdict": verdict,
             "seconds": round(seconds, 3),
-            "expected": expected,
-            "observed": observed,
+            "expected": redact.data(expected),
+            "observed": redact.data(observed),
             "evidence": evidence or [],
-            "reason": reason,
+            "reason": redact.text(reason),
             "todo": check.todo if verdict in ("fail", "skip") else "",
             "at": now(),
         }

@@ -53,13 +53,99 @@ class Namespace(_Model):
     existedBefore: bool = False
 
 
+class Scrape(_Model):
+    """A source of metrics: how names of its scrape pools begin; always = has targets without workloads."""
+
+    name: str
+    pool: str
+    always: bool = True
+
+
 class Monitoring(_Model):
-    """Where Prometheus answers."""
+    """Where Prometheus answers, how often it scrapes (seconds), and what it should know."""
 
     enabled: bool = False
     namespace: str = ""
     prometheusService: str = ""
     prometheusPort: int = 9090
+    scrapeSeconds: float = 30
+    scrapes: list[Scrape] = []
+    alerts: list[str] = []
+    dashboards: list[str] = []
+
+
+class Inference(_Model):
+    """Knative Serving; the URL of a Service is read from its status and never composed."""
+
+    enabled: bool = False
+    domain: str = ""
+    namespace: str = ""
+    version: str = ""
+    scaleToZero: bool = False
+
+
+class Ingress(_Model):
+    """What answers from outside: Service and the number of its HTTPS port."""
+
+    enabled: bool = False
+    source: Literal["rendered", "controller", "existing", ""] = ""
+    className: str = ""
+    namespace: str = ""
+    service: str = ""
+    httpsPort: int = 0
+
+
+class Workspaces(_Model):
+    """Where workspaces answer: `<name>-<namespace>.<domain>`."""
+
+    enabled: bool = False
+    domain: str = ""
+    tlsSecret: str = ""
+
+
+class Tls(_Model):
+    """PEM of the CA that signed the certificates of inference and workspaces, "" for one everybody knows."""
+
+    ca: str = ""
+
+
+class InferenceLoad(_Model):
+    """Requests that the load step sends, and how many at a time."""
+
+    requests: int = Field(default=40, ge=1)
+    concurrency: int = Field(default=4, ge=1)
+
+
+class InferenceTest(_Model):
+    """What the inference test deploys.
+
+    pvc "" = the server fetches the model by its name, or, where there is a seed image, a claim is made and
+    filled from it; with a claim `model` is a path under /models. Seconds; tokens per answer.
+    """
+
+    server: Literal["vllm", "transformers"] = "vllm"
+    model: str = "Qwen/Qwen3-0.6B"
+    pvc: str = ""
+    minReplicas: int = Field(default=1, ge=0)
+    windowSeconds: int = Field(default=60, ge=6)
+    initializationTimeoutSeconds: int = Field(default=600, ge=10)
+    loadFormat: Literal["auto", "runai_streamer"] = "auto"
+    memory: str = "16Gi"
+    maxTokens: int = Field(default=64, ge=2)
+    load: InferenceLoad = InferenceLoad()
+
+
+class Dataset(_Model):
+    """Where the training test finds MNIST; pvc "" = its origin, then the mirror."""
+
+    pvc: str = ""
+
+
+class Placement(_Model):
+    """Placement strategies of the scheduler: binpack or spread."""
+
+    gpu: str = "binpack"
+    cpu: str = "binpack"
 
 
 class FakeGpus(_Model):
@@ -76,6 +162,8 @@ class Validation(_Model):
     timeoutSeconds: int = Field(default=180, ge=10)
     maxGpus: int = Field(default=0, ge=0)
     nodePool: str = ""
+    inference: InferenceTest = InferenceTest()
+    dataset: Dataset = Dataset()
 
 
 class Component(_Model):
@@ -87,6 +175,18 @@ class Component(_Model):
     namespace: str | None = None
 
 
+class Support(_Model):
+    """What the vendor states about a part's version or a fact of the cluster; bounds are included."""
+
+    min: str = ""
+    max: str = ""
+    oneOf: list[str] = []
+    words: str = ""
+    level: Literal["supported", "recommended"] = "supported"
+    source: str = ""
+    mark: str = ""
+
+
 class StackOutputs(_Model):
     """Everything that validation reads from an installation."""
 
@@ -94,6 +194,7 @@ class StackOutputs(_Model):
     context: str = Field(min_length=1)
     kubeconfig: str = ""
     profile: Literal["modular", "full"]
+    clusterKind: str = ""
     driver: Literal["kai", "runai"]
     domain: str | None = ""
     schedulerName: str = "kai-scheduler"
@@ -101,17 +202,23 @@ class StackOutputs(_Model):
     reservationNamespace: str = "kai-resource-reservation"
     nodePoolLabelKey: str = "kai.scheduler/node-pool"
     gpuSharing: bool
+    placement: Placement = Placement()
     capacitySource: str = "live"
     capacityGpus: int = 0
     departments: list[Department]
     projects: list[Project]
     namespaces: list[Namespace]
     monitoring: Monitoring = Monitoring()
+    inference: Inference = Inference()
+    ingress: Ingress = Ingress()
+    workspaces: Workspaces = Workspaces()
+    tls: Tls = Tls()
     fakeGpus: FakeGpus = FakeGpus()
     expectedGpus: dict[str, int] = {}
     images: dict[str, str]
     validation: Validation = Validation()
     components: list[Component] = []
+    support: dict[str, Support] = {}
 
     def department(self, name: str) -> Department:
         """The department of that name; OutputsError names the ones there are."""

@@ -11,54 +11,45 @@ import json
 import sys
 from pathlib import Path
 
-from validation.records import write_atomically
-from validation.report.model import CheckResult, Report, load
+from validation import wording
+from validation.files import write_atomically
+from validation.report.model import CheckResult, Report, load, worst
 
 BEGIN = "<!-- support-table:begin -->"
 END = "<!-- support-table:end -->"
-# What a requirement is about, in the words of a reader of the README.
-WHAT = {
-    "V1": "Preflight: versions, rights, GPUs, Pod Security, DNS, storage, queues, webhooks",
-    "V2": "Two trainings of half a GPU share one device",
-    "V3": "Over-quota: a queue borrows up to its limit and no further",
-    "V4": "Reclaim: borrowed GPUs come back, nothing else is evicted",
-    "V11": "Clean-up after each test, verified",
-}
+LEGEND = (
+    "Checks by how they were proved: live on this cluster, as a contract (against a double or a rendered "
+    "object), assumed (not run, or not applicable here)."
+)
 
 
 def table(report: Report) -> str:
-    """Markdown: requirement, what it is about, how it was proved, checks, and the worst verdict.
+    """Markdown: requirement, what it is about, checks by proof, and the worst verdict.
 
-    What was installed, and that GPUs were fake, is said beneath.
+    What was installed, what deviates from the vendor's statements and what was not real is said beneath.
     """
-    lines = ["| requirement | what | proof | checks | verdict |", "|---|---|---|---|---|"]
-    for requirement in sorted({c.requirement for c in report.checks}, key=_order):
+    lines = ["| requirement | what | live | contract | assumed | verdict |", "|---|---|---|---|---|---|"]
+    for requirement in sorted({c.requirement for c in report.checks}, key=wording.order):
         mine = [c for c in report.checks if c.requirement == requirement]
-        what = WHAT.get(requirement, "")
-        lines.append(f"| {requirement} | {what} | {_proof(mine)} | {len(mine)} | {_worst(mine)} |")
+        what = wording.wording().get(requirement, "")
+        numbers = " | ".join(str(n) if n else "" for n in _proofs(mine))
+        verdict = worst(mine).replace("na", "n/a")
+        lines.append(f"| {requirement} | {what} | {numbers} | {verdict} |")
     sources = ", ".join(f"{c.name} {c.version} ({c.provenance})" for c in report.components)
-    lines += ["", f"Environment `{report.environment}`, {report.started[:10]}. {sources}."]
-    if report.fake_gpus:
-        lines.append("GPUs: fake.")
+    lines += ["", LEGEND, "", f"Environment `{report.environment}`, {report.started[:10]}. {sources}."]
+    lines.append("GPUs: fake." if report.fake_gpus else "GPUs: real.")
+    if report.deviations:
+        told = "; ".join(
+            f"{d['part']} {d['found']} ({d['level']}: {d['expected']})" for d in report.deviations
+        )
+        lines.append(f"Outside of the vendor's statements: {told}.")
     return "\n".join(lines) + "\n"
 
 
-def _order(requirement: str) -> tuple[str, int]:
-    return requirement[:1], int(requirement[1:] or 0)
-
-
-def _proof(checks: list[CheckResult]) -> str:
-    """live or contract for what ran; assumed when nothing did."""
-    ran = {c.proof for c in checks if c.verdict in ("pass", "fail")}
-    return ", ".join(sorted(ran, reverse=True)) or "assumed"
-
-
-def _worst(checks: list[CheckResult]) -> str:
-    verdicts = {c.verdict for c in checks}
-    for verdict, word in (("fail", "fail"), ("skip", "skip"), ("pass", "pass")):
-        if verdict in verdicts:
-            return word
-    return "n/a"
+def _proofs(checks: list[CheckResult]) -> tuple[int, int, int]:
+    """How many checks ran live, ran as a contract, did not run."""
+    ran = [c.proof for c in checks if c.ran]
+    return ran.count("live"), ran.count("contract"), len(checks) - len(ran)
 
 
 def put(readme: str, text: str) -> str:

@@ -34,6 +34,7 @@ class Life:
     queue: str
     role: str
     created: float
+    scheduled: float | None = None
     running: float | None = None
     deleting: float | None = None
     gone: float | None = None
@@ -55,6 +56,8 @@ def lives(lines: Iterable[Json], test: str) -> list[Life]:
             line["uid"], Life(line["uid"], line["name"], line["queue"], line["role"], line["t"])
         )
         life.api = line["api"]
+        if life.scheduled is None and (line["api"].get("scheduled") or line["phase"] == "Running"):
+            life.scheduled = line["t"]
         if line["phase"] == "Running" and life.running is None and not line["deleting"]:
             life.running = line["t"]
         if line["deleting"] and life.deleting is None:

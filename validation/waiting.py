@@ -18,11 +18,12 @@ HOPELESS = {"OverLimit", "NonPreemptibleOverQuota"}
 
 @dataclass(frozen=True)
 class Goal:
-    """Pods per role that must run or wait with a reason, and GPUs per queue that its status must show."""
+    """Pods per role that must run, wait with a reason or have ended, and GPUs that a Queue must show."""
 
     running: Mapping[str, int] = field(default_factory=dict)
     pending: Mapping[str, int] = field(default_factory=dict)
     queues: Mapping[str, float] = field(default_factory=dict)
+    finished: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -34,29 +35,34 @@ class State:
     explained: dict[str, int]
     reasons: dict[str, list[Json]]
     queues: dict[str, float]
+    finished: dict[str, int] = field(default_factory=dict)
 
     def reached(self, goal: Goal) -> bool:
         """Is all of the goal met?"""
         return (
             all(self.running.get(role, 0) == n for role, n in goal.running.items())
             and all(self.explained.get(role, 0) == n for role, n in goal.pending.items())
+            and all(self.finished.get(role, 0) >= n for role, n in goal.finished.items())
             and all(abs(self.queues.get(q, 0.0) - n) < 1e-6 for q, n in goal.queues.items())
         )
 
     def impossible(self, goal: Goal) -> bool:
-        """A pod that must wait runs already, or one that must run is refused by its queue's numbers."""
+        """A pod that must wait runs; one that must run is refused by its queue's numbers, or has ended."""
         runs_but_must_wait = any(self.running.get(role, 0) for role in goal.pending)
         refused = {
             role
             for role, why in self.reasons.items()
             if role in goal.running and any(r["reason"] in HOPELESS for r in why)
         }
-        return runs_but_must_wait or bool(refused)
+        alive = {**self.running, **self.waiting}
+        ended = {role for role in goal.running if self.finished.get(role) and role not in alive}
+        return runs_but_must_wait or bool(refused) or bool(ended)
 
     def line(self) -> str:
         """One line of progress."""
         parts = [f"{role} {n} running" for role, n in sorted(self.running.items())]
         parts += [f"{role} {n} waiting" for role, n in sorted(self.waiting.items()) if n]
+        parts += [f"{role} {n} ended" for role, n in sorted(self.finished.items())]
         parts += [f"queue {name} {gpus:g} GPU" for name, gpus in sorted(self.queues.items())]
         return ", ".join(parts) or "no pods yet"
 
@@ -64,7 +70,8 @@ class State:
 def look(cluster: Cluster, test: str, goal: Goal) -> State:
     """One look at the pods of a test and the queues of the goal."""
     selector = f"{names.TEST_LABEL}={test}"
-    mine = [p for p in cluster.items(names.PODS, labelSelector=selector) if pods.active(p)]
+    everything = cluster.items(names.PODS, labelSelector=selector)
+    mine = [p for p in everything if pods.active(p)]
     groups = cluster.items(names.POD_GROUPS) if any(not pods.running(p) for p in mine) else []
     running: dict[str, int] = {}
     waiting: dict[str, int] = {}
@@ -83,9 +90,15 @@ def look(cluster: Cluster, test: str, goal: Goal) -> State:
         if why and not pods.node(pod):
             explained[role] = explained.get(role, 0) + 1
             reasons.setdefault(role, []).extend(why)
+    finished: dict[str, int] = {}
+    for pod in everything:
+        # An evicted pod ends, too, on its way out; its successor counts.
+        if not pods.active(pod) and "deletionTimestamp" not in pod["metadata"]:
+            role = pods.label(pod, names.ROLE_LABEL) or ""
+            finished[role] = finished.get(role, 0) + 1
     live = {q["metadata"]["name"]: q for q in cluster.items(names.QUEUES)} if goal.queues else {}
     held = {name: float(queues.allocated(live.get(name))) for name in goal.queues}
-    return State(running, waiting, explained, reasons, held)
+    return State(running, waiting, explained, reasons, held, finished)
 
 
 @dataclass(frozen=True)
@@ -137,6 +150,7 @@ def wait(
 def _why(state: State, goal: Goal, how: str) -> str:
     wanted = [f"{n} {role} running" for role, n in goal.running.items()]
     wanted += [f"{n} {role} pending with a reason" for role, n in goal.pending.items()]
+    wanted += [f"{n} {role} ended" for role, n in goal.finished.items()]
     wanted += [f"queue {name} at {n:g} GPU" for name, n in goal.queues.items()]
     reasons = [
         f"{role}: {r['reason']} {r['message']}".strip() for role, why in state.reasons.items() for r in why

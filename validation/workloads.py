@@ -15,6 +15,11 @@ def jobs(count: int, name: str, **item: Any) -> list[Json]:
     return [{"name": f"{name}-{number}", "gpus": 1, **item} for number in range(1, count + 1)]
 
 
+def named(entries: Sequence[Json], name: str, **item: Any) -> list[Json]:
+    """A plan's entries as workloads `<name>-1` … `<name>-<count>`."""
+    return [{"name": f"{name}-{number}", **entry, **item} for number, entry in enumerate(entries, 1)]
+
+
 def halves(numbers: Sequence[int], name: str, **item: Any) -> list[Json]:
     """Workloads `<name>-<number>` of half a GPU."""
     return [{"name": f"{name}-{number}", "gpuFraction": 0.5, **item} for number in numbers]

@@ -23,6 +23,13 @@ def missing_charts(settings: Settings, catalog: Catalog, root: Path) -> Iterator
                 '"chart" while charts.source is "registry"',
                 "the bundle is a file: use a chart directory or kube-prometheus-stack",
             )
+        if settings.knative.enabled and settings.knative.source == "bundle":
+            yield Problem(
+                "knative.source",
+                '"bundle"',
+                '"operator" while charts.source is "registry"',
+                "the bundle is made of files: use a chart directory or the Knative Operator",
+            )
         return
     directory = root / settings.charts.directory
     if not directory.is_dir():
@@ -48,5 +55,11 @@ def _needed(settings: Settings, catalog: Catalog) -> list[str]:
     if settings.monitoring.enabled:
         bundle = settings.monitoring.source == "bundle"
         keys.append("prometheus-operator" if bundle else "kube-prometheus-stack")
+    if settings.knative.enabled and settings.knative.source == "operator":
+        keys.append("knative-operator")
+    elif settings.knative.enabled:
+        keys += [catalog.generations("knative-serving").get(settings.knative.version, ""), "net-kourier"]
+    if settings.ingress.enabled and settings.ingress.source == "controller":
+        keys.append("haproxy-ingress")
     charts = [catalog.parts[key].chart for key in keys if key in catalog.parts]
     return [chart.file for chart in charts if chart is not None]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 from components.catalog import Catalog
 from components.config.errors import Problem
 from components.config.files import missing_charts
+from components.config.front import front_problems
+from components.config.inference import inference_problems
 from components.config.quotas import quota_problems
 
 if TYPE_CHECKING:
@@ -25,7 +27,10 @@ def check(settings: Settings, catalog: Catalog, root: Path, secret: frozenset[st
     yield from _capacity(settings)
     yield from _fake_gpus(settings)
     yield from _registry(settings, secret)
+    yield from _monitoring(settings)
+    yield from inference_problems(settings)
     yield from quota_problems(settings)
+    yield from front_problems(settings, catalog, root, secret)
     yield from missing_charts(settings, catalog, root)
 
 
@@ -158,3 +163,14 @@ def _registry(settings: Settings, secret: frozenset[str]) -> Iterator[Problem]:
         )
     if registry.username and not registry.prefix:
         yield Problem("registry.prefix", "nothing", "the registry of registry.username", "set it")
+
+
+def _monitoring(settings: Settings) -> Iterator[Problem]:
+    monitoring = settings.monitoring
+    if monitoring.grafana and monitoring.source == "bundle":
+        yield Problem(
+            "monitoring.grafana",
+            "true with source bundle",
+            "false",
+            "Grafana comes with kube-prometheus-stack: set monitoring.source to chart",
+        )

@@ -6,7 +6,16 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
-from components.config.types import DnsLabel, Duration, LabelKey, RegistryPrefix, Section, Text
+from components.config.serving import Dataset, Inference
+from components.config.types import (
+    DnsLabel,
+    Duration,
+    LabelKey,
+    LabelOrNone,
+    RegistryPrefix,
+    Section,
+    Text,
+)
 
 Placement = Literal["binpack", "spread"]
 
@@ -38,10 +47,18 @@ class Registry(Section):
 
 
 class Images(Section):
-    """`source` says where this cluster's images were made; the report repeats it."""
+    """`source` says where this cluster's images were made; the report repeats it.
+
+    The others are images of test workloads; empty means the catalog's.
+    """
 
     source: Literal["upstream", "packages"] = "upstream"
     cuda: str = ""
+    inference: str = ""
+    notebook: str = ""
+    pytorch: str = ""
+    seed: str = ""
+    s3: str = ""
 
 
 class PlacementStrategy(Section):
@@ -97,12 +114,19 @@ class NodePools(Section):
 
 
 class Monitoring(Section):
-    """Prometheus: the operator's upstream bundle from the chart directory, or kube-prometheus-stack."""
+    """Prometheus: the operator's upstream bundle from the chart directory, or kube-prometheus-stack.
+
+    `kubelet`: how CPU and memory of containers are read, see components/prometheus/kubelet.py;
+    `dcgmNamespace`: where NVIDIA's DCGM exporter runs; `grafana`: shows the dashboards, with source chart.
+    """
 
     enabled: bool = True
     source: Literal["bundle", "chart"] = "chart"
     scrape_interval: Duration = "30s"
     retention: Duration = "48h"
+    kubelet: Literal["apiserver", "direct", "off"] = "apiserver"
+    dcgm_namespace: LabelOrNone = "gpu-operator"
+    grafana: bool = False
 
 
 class FakeNode(Section):
@@ -140,3 +164,5 @@ class Validation(Section):
     timeout_seconds: Annotated[int, Field(ge=10, le=86400)] = 600
     max_gpus: Annotated[int, Field(ge=0)] = 0
     node_pool: str = ""
+    inference: Inference = Inference()
+    dataset: Dataset = Dataset()

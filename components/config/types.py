@@ -54,6 +54,21 @@ Domain = Annotated[
         "a DNS name such as apps.example.com",
     ),
 ]
+# Empty where a setting follows from others.
+DomainOrNone = Annotated[
+    str,
+    _matching(
+        r"|(?=.{1,253}\Z)[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*",
+        "a DNS name such as apps.example.com, or nothing",
+    ),
+]
+LabelOrNone = Annotated[
+    str,
+    _matching(
+        r"|[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?",
+        "a DNS label (lower-case letters, digits and inner dashes, 63 at most), or nothing",
+    ),
+]
 LabelKey = Annotated[
     str,
     _matching(

@@ -10,11 +10,17 @@ INSTANCE = "kit"
 SERVICE = "prometheus-operated"
 PORT = 9090
 USER = 65532
+ADDITIONAL = {"name": "prometheus-scrapes", "key": "scrapes.yaml"}
 
 SCRAPE_RULES: list[dict[str, Any]] = [
     {"apiGroups": [""], "resources": ["services", "endpoints", "pods"], "verbs": ["get", "list", "watch"]},
     {"apiGroups": ["discovery.k8s.io"], "resources": ["endpointslices"], "verbs": ["get", "list", "watch"]},
 ]
+
+
+def seconds(duration: str) -> int:
+    """Seconds of a duration as the settings have them, such as 30s or 5m."""
+    return int(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
 
 
 def url(namespace: str) -> str:
@@ -23,7 +29,10 @@ def url(namespace: str) -> str:
 
 
 def instance(settings: Monitoring, image: str, version: str, pull_secret: str) -> dict[str, Any]:
-    """One replica without a volume: its data is for tests and fair share, not for keeping."""
+    """One replica without a volume: its data is for tests and fair share, not for keeping.
+
+    `ADDITIONAL` is a Secret, for which the operator asks, although nothing in it is secret.
+    """
     every: dict[str, Any] = {}
     pull = {"imagePullSecrets": [{"name": pull_secret}]} if pull_secret else {}
     return {
@@ -38,6 +47,8 @@ def instance(settings: Monitoring, image: str, version: str, pull_secret: str) -
         # An empty selector is "all"; a missing one would be "none".
         "serviceMonitorSelector": every,
         "serviceMonitorNamespaceSelector": every,
+        "podMonitorSelector": every,
+        "podMonitorNamespaceSelector": every,
         "ruleSelector": every,
         "ruleNamespaceSelector": every,
         "securityContext": {
@@ -48,5 +59,6 @@ def instance(settings: Monitoring, image: str, version: str, pull_secret: str) -
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "resources": {"requests": {"cpu": "50m", "memory": "200Mi"}},
+        **({} if settings.kubelet == "off" else {"additionalScrapeConfigs": ADDITIONAL}),
         **pull,
     }

@@ -2,37 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from components.catalog import Part
 from components.config.sections import Monitoring
+from components.kai.inputs import QUEUE_LABEL
+from components.prometheus import dashboards, kubelet, state_metrics
 from components.prometheus.instance import INSTANCE
+
+_SELECTED = ("serviceMonitor", "podMonitor", "rule")
 
 
 def values(settings: Monitoring, part: Part, mirror: str, pull_secret: str) -> dict[str, Any]:
-    """One operator, one Prometheus that selects every ServiceMonitor, kube-state-metrics.
+    """One operator, one Prometheus that selects every monitor and rule, kube-state-metrics, perhaps Grafana.
 
-    Left out: node-exporter (host namespaces would need `privileged`), Grafana and Alertmanager (not this
-    kit's business), and the operator's webhook with its certificate jobs.
+    Left out: node-exporter (host namespaces would need `privileged`), Alertmanager (not this kit's business),
+    the operator's webhook with its certificate jobs, the chart's rules (this kit has its own), and its
+    scrapes of kubelets and control plane parts, which turn TLS verification off or find nothing on a managed
+    cluster.
     """
-    every: dict[str, Any] = {}
 
     def image(name: str) -> dict[str, str]:
         return image_value(part.image(name, mirror))
 
+    unscraped = ("kubelet", "kubeControllerManager", "kubeScheduler", "kubeEtcd", "kubeProxy")
     return {
         "fullnameOverride": INSTANCE,
         "global": {"imagePullSecrets": [{"name": pull_secret}] if pull_secret else []},
         "nodeExporter": {"enabled": False},
-        "grafana": {"enabled": False},
         "alertmanager": {"enabled": False},
+        "defaultRules": {"create": False},
+        **{name: {"enabled": False} for name in unscraped},
+        "grafana": _grafana(image) if settings.grafana else {"enabled": False},
         "prometheusOperator": {
             "image": image("operator"),
             "prometheusConfigReloader": {"image": image("config-reloader")},
             "admissionWebhooks": {"enabled": False},
             "tls": {"enabled": False},
+            "kubeletService": {"enabled": False},
         },
         "prometheus": {
+            "additionalRulesForClusterRole": kubelet.rules(settings),
             "prometheusSpec": {
                 "image": image("prometheus"),
                 "retention": settings.retention,
@@ -42,12 +53,56 @@ def values(settings: Monitoring, part: Part, mirror: str, pull_secret: str) -> d
                 "serviceMonitorSelectorNilUsesHelmValues": False,
                 "podMonitorSelectorNilUsesHelmValues": False,
                 "ruleSelectorNilUsesHelmValues": False,
-                "serviceMonitorSelector": every,
-                "serviceMonitorNamespaceSelector": every,
-            }
+                **{f"{kind}{what}": {} for kind in _SELECTED for what in ("Selector", "NamespaceSelector")},
+                "additionalScrapeConfigs": kubelet.scrape_config(settings),
+            },
         },
-        "kube-state-metrics": {"image": image("kube-state-metrics")},
+        "kube-state-metrics": {
+            "image": image("kube-state-metrics"),
+            "collectors": [kind for kinds in state_metrics.KINDS.values() for kind in kinds],
+            "metricLabelsAllowlist": state_metrics.label_allowlist(QUEUE_LABEL),
+            "metricAnnotationsAllowList": state_metrics.ANNOTATIONS,
+            "customResourceState": {"enabled": True, "config": state_metrics.custom_resources()},
+            "rbac": {"extraRules": state_metrics.custom_rules()},
+        },
     }
+
+
+def _grafana(image: Callable[[str], dict[str, str]]) -> dict[str, Any]:
+    """Grafana with this kit's dashboards, from its own namespace, and without the chart's.
+
+    The chart's default password stands in its documentation; an empty one makes it invent one for its Secret.
+    """
+    return {
+        "enabled": True,
+        "image": image("grafana"),
+        "adminPassword": "",
+        "defaultDashboardsEnabled": False,
+        # A Role, not a ClusterRole that reads every Secret of the cluster.
+        "rbac": {"namespaced": True},
+        # It runs as root.
+        "initChownData": {"enabled": False},
+        "testFramework": {"enabled": False},
+        "sidecar": {
+            "image": image("grafana-sidecar"),
+            "dashboards": {"enabled": True, **sidecar_label(), "searchNamespace": ""},
+            "datasources": {"enabled": True, "searchNamespace": "", "alertmanager": {"enabled": False}},
+        },
+    }
+
+
+def own_pools(namespace: str, release: str) -> dict[str, str]:
+    """Source → scrape pool of the monitors that the chart makes for its own parts."""
+    return {
+        "prometheus": f"serviceMonitor/{namespace}/{INSTANCE}-prometheus",
+        "kube-state-metrics": f"serviceMonitor/{namespace}/{release}-kube-state-metrics",
+    }
+
+
+def sidecar_label() -> dict[str, str]:
+    """How the sidecar knows this kit's ConfigMaps."""
+    ((key, value),) = dashboards.LABEL.items()
+    return {"label": key, "labelValue": value}
 
 
 def image_value(reference: str) -> dict[str, str]:

@@ -1,39 +1,39 @@
-"""Loading the kit's own images into the nodes of the running cluster."""
+"""Loading the kit's own images, which no registry has, into the nodes of the running cluster."""
 
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 from local import engine, images, paths, shell
 from local.cluster import create
 
 
-def stamp() -> Path:
-    """Return the file that says which archive was loaded into this cluster."""
-    return paths.STATE / "loaded"
+def stamp(kind: str) -> Path:
+    """Return the file that says which archive of a kind was loaded into this cluster."""
+    return paths.STATE / f"loaded-{kind}"
 
 
-def loaded() -> bool:
+def loaded(kind: str) -> bool:
     """Return whether the nodes of this very cluster have today's archive."""
-    return create.exists() and stamp().exists() and stamp().read_text() == _identity()
+    return create.exists() and stamp(kind).exists() and stamp(kind).read_text() == _identity(kind)
 
 
-def load() -> None:
-    """Import the archive into every node's containerd."""
-    archive = images.archive("own")
-    for node in _nodes():
-        target = f"{node}:/{archive.name}"
-        shell.run(["podman", "cp", archive, target], env=engine.environment())
-        script = f"ctr -n k8s.io images import /{archive.name} && rm /{archive.name}"
-        shell.run(["podman", "exec", node, "sh", "-c", script], env=engine.environment())
-    stamp().write_text(_identity())
+def load(kind: str) -> None:
+    """Import and unpack the archive in every worker's containerd at once, so that pods need not wait."""
+    archive = shlex.quote(str(images.archive(kind)))
+    take = "podman exec -i {} ctr -n k8s.io images import - < " + archive + ' & running="$running $!"'
+    lines = ["set -e", "running=", *(take.format(shlex.quote(node)) for node in _nodes())]
+    lines += ["for one in $running; do wait $one; done"]
+    shell.run(["sh", "-c", "\n".join(lines)], env=engine.environment())
+    stamp(kind).write_text(_identity(kind))
 
 
-def _identity() -> str:
+def _identity(kind: str) -> str:
     """Return the archive's name and the cluster's, which is the id of its first namespace."""
     uid = shell.read([*create.kubectl(), "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}"])
-    return f"{images.archive('own').name} {uid}"
+    return f"{images.archive(kind).name} {uid}"
 
 
 def _nodes() -> list[str]:

@@ -17,7 +17,7 @@ from validation.settings import load
 
 Json = dict[str, Any]
 ROLES = sorted(p.name for p in (ROOT / "roles").iterdir() if p.is_dir())
-TESTS = ("preflight", "fractional_gpu", "over_quota", "reclaim")
+TESTS = tuple(declared.tests())
 Play = Callable[..., Played]
 
 
@@ -54,11 +54,9 @@ def test_every_declared_check_is_recorded_by_its_role(role: str) -> None:
         named = set(CHECKS) | {"preflight.volume", "preflight.dns"}
     else:
         named = set()
-    text = "".join(p.read_text() for p in (ROOT / "roles" / role / "tasks").glob("*.yml"))
-    if role == "fractional_gpu":
-        from validation.expect.fractional_gpu import expected
-
-        named |= set(expected())
+    # A role that judges everything at once names its checks only where they are expected.
+    places = [*(ROOT / "roles" / role / "tasks").glob("*.yml"), ROOT / "validation/expect" / f"{role}.py"]
+    text = "".join(p.read_text() for p in places if p.is_file())
     for check in declared.tests()[role].checks:
         assert check.id in named or check.id in text, check.id
 
@@ -83,6 +81,8 @@ REFUSALS: list[tuple[Json, str]] = [
         "project found in over_quota_teams",
     ),
     (role_with("reclaim", reclaim_deserved="many"), "reclaim_deserved"),
+    (role_with("mnist_training", mnist_training_samples="all"), "mnist_training_samples"),
+    (role_with("jupyter_workspace", jupyter_workspace_timeout="long"), "jupyter_workspace_timeout"),
     (role_with("workload", "submit", workload_items=[ITEM]), "workload_test"),
     (role_with("workload", "submit", **SUBMIT, workload_items=[{"name": "x"}]), "missing required arguments"),
     (
@@ -102,8 +102,12 @@ REFUSALS: list[tuple[Json, str]] = [
         "Unknown project nobody; the stack has team-a, team-b, test",
     ),
     (
-        role_with("workload", "submit", **SUBMIT, workload_items=[{**ITEM, "kind": "workspace"}]),
-        "a template for kind training only; found workspace",
+        role_with("workload", "submit", **SUBMIT, workload_items=[ITEM, {**ITEM, "kind": "workspace"}]),
+        "Items of one submit are of one kind; found training, workspace",
+    ),
+    (
+        role_with("workload", "submit", **SUBMIT, workload_items=[{**ITEM, "gang": True}]),
+        "A gang has two pods or more; found runai-kit-x",
     ),
 ]
 
@@ -147,6 +151,11 @@ def render(template: str, **variables: Any) -> list[Json]:
 
 
 def training(kit: Json | None = None, **item: Any) -> Json:
+    (job,) = [thing for thing in trainings(kit, **item) if thing["kind"] == "Job"]
+    return job
+
+
+def trainings(kit: Json | None = None, **item: Any) -> list[Json]:
     base = {
         "name": "runai-kit-x",
         "namespace": "runai-team-a",
@@ -155,7 +164,7 @@ def training(kit: Json | None = None, **item: Any) -> Json:
         "image": "cuda:1",
         "command": ["bash", "-c", "nvidia-smi -L; sleep 5"],
     }
-    (job,) = render(
+    return render(
         "kai/training.yml.j2",
         kit=kit or {},
         workload_complete=[{**base, **item}],
@@ -163,7 +172,6 @@ def training(kit: Json | None = None, **item: Any) -> Json:
         workload_grace_seconds=2,
         workload_deadline=720,
     )
-    return job
 
 
 @pytest.mark.req("V2")
@@ -211,6 +219,126 @@ def test_large_shm_and_claims_are_mounted() -> None:
     mounts = {m["mountPath"]: m["name"] for m in spec["containers"][0]["volumeMounts"]}
     assert mounts["/dev/shm"] == "shm"
     assert mounts["/data"] == "claim-1"
+
+
+@pytest.mark.req("V7")
+def test_files_are_a_config_map_of_the_workload() -> None:
+    text = 'print("{{ not a template }}")\n'
+    files, job = trainings(gpus=1, files={"train.py": text}, environment={"RATE": 0.001}, retries=0)
+    assert files["kind"] == "ConfigMap"
+    assert files["data"] == {"train.py": text}
+    assert files["metadata"]["labels"] == job["metadata"]["labels"]
+    spec = job["spec"]["template"]["spec"]
+    assert {"name": "files", "configMap": {"name": files["metadata"]["name"]}} in spec["volumes"]
+    assert spec["containers"][0]["env"] == [{"name": "RATE", "value": "0.001"}]
+    assert job["spec"]["backoffLimit"] == 0
+
+
+@pytest.mark.req("V9")
+def test_several_pods_are_a_job_and_a_gang_is_a_pod_group_with_as_many_members() -> None:
+    job = training(gpus=3, pods=2)
+    assert (job["spec"]["parallelism"], job["spec"]["completions"]) == (2, 2)
+    topology = {"name": "racks", "required": "zone", "preferred": "rack"}
+    group, *pods = trainings(gpus=3, pods=2, gang=True, priorityClass="build", topology=topology)
+    assert group["spec"]["minMember"] == 2
+    assert (group["spec"]["queue"], group["spec"]["priorityClassName"]) == ("team-a", "build")
+    assert group["spec"]["topologyConstraint"] == {
+        "topology": "racks",
+        "requiredTopologyLevel": "zone",
+        "preferredTopologyLevel": "rack",
+    }
+    assert [pod["metadata"]["name"] for pod in pods] == ["runai-kit-x-1", "runai-kit-x-2"]
+    for pod in pods:
+        assert pod["metadata"]["annotations"] == {"pod-group-name": group["metadata"]["name"]}
+        assert pod["spec"]["containers"] == training(gpus=3)["spec"]["template"]["spec"]["containers"]
+    assert "topologyConstraint" not in trainings(gpus=3, pods=2, gang=True)[0]["spec"]
+
+
+@pytest.mark.req("V9")
+def test_placement_is_stated_by_node_labels_annotations_and_scheduler() -> None:
+    job = training(
+        gpus=1,
+        nodeSelector={"disk": "fast"},
+        nodes=["w1", "w2"],
+        nodePool="lab",
+        schedulerName="default-scheduler",
+        labels={"team": "x"},
+        annotations={"run.ai/simulated-gpu-utilization": "10-30"},
+        topology={"name": "racks", "required": "rack"},
+    )
+    pod = job["spec"]["template"]
+    assert pod["spec"]["nodeSelector"] == {"kai.scheduler/node-pool": "lab", "disk": "fast"}
+    assert job["metadata"]["labels"]["kai.scheduler/node-pool"] == "lab"
+    (term,) = pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+        "nodeSelectorTerms"
+    ]
+    assert term["matchExpressions"][0]["values"] == ["w1", "w2"]
+    assert pod["spec"]["schedulerName"] == "default-scheduler"
+    assert pod["metadata"]["labels"]["team"] == "x"
+    assert pod["metadata"]["annotations"] == {"run.ai/simulated-gpu-utilization": "10-30"}
+    assert job["metadata"]["annotations"]["kai.scheduler/topology-required-placement"] == "rack"
+    assert "kai.scheduler/topology-preferred-placement" not in job["metadata"]["annotations"]
+
+
+def workspace(kit: Json | None = None, **item: Any) -> dict[str, Json]:
+    base = {
+        "name": "runai-kit-jupyter",
+        "namespace": "runai-team-a",
+        "queue": "team-a",
+        "role": "workspace",
+        "image": "lab:1",
+        "command": ["jupyter", "lab"],
+    }
+    made = render(
+        "kai/workspace.yml.j2",
+        kit=kit or {},
+        workload_complete=[{**base, **item}],
+        workload_test="jupyter_workspace",
+        workload_grace_seconds=2,
+    )
+    return {thing["kind"]: thing for thing in made}
+
+
+@pytest.mark.req("V6")
+def test_a_workspace_is_a_stateful_set_that_is_not_preemptible_with_a_service_of_its_name() -> None:
+    made = workspace(gpus=1)
+    assert set(made) == {"Service", "StatefulSet"}, "the ingress that was rendered needs no object"
+    template = made["StatefulSet"]["spec"]["template"]
+    assert made["Service"]["metadata"]["name"] == "runai-kit-jupyter"
+    assert made["Service"]["spec"]["ports"] == [{"name": "http", "port": 80, "targetPort": "http"}]
+    assert made["Service"]["spec"]["selector"].items() <= template["metadata"]["labels"].items()
+    for labels in (made["StatefulSet"]["metadata"]["labels"], template["metadata"]["labels"]):
+        assert (labels["priorityClassName"], labels["kai.scheduler/queue"]) == ("build", "team-a")
+    assert template["spec"]["schedulerName"] == "kai-scheduler"
+    assert template["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == "1"
+    assert workspace(gpuFraction=0.5)["StatefulSet"]["spec"]["template"]["metadata"]["annotations"] == {
+        "gpu-fraction": "0.5"
+    }
+
+
+@pytest.mark.req("V6")
+def test_a_workspaces_token_is_a_file_from_its_secret_and_nothing_else() -> None:
+    spec = workspace(gpus=1)["StatefulSet"]["spec"]["template"]["spec"]
+    (container,) = spec["containers"]
+    env = {entry["name"]: entry["value"] for entry in container["env"]}
+    assert env["JUPYTER_TOKEN_FILE"] == "/run/runai-kit/token"
+    assert "JUPYTER_TOKEN" not in env
+    volume = next(v for v in spec["volumes"] if v["name"] == "token")
+    assert volume["secret"]["secretName"] == "runai-kit-jupyter-token"
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+
+
+@pytest.mark.req("V6")
+@pytest.mark.parametrize("source", ["controller", "existing"])
+def test_an_ingress_controller_gets_an_ingress_with_the_workspaces_host(source: str) -> None:
+    kit = {
+        "ingress": {"enabled": True, "source": source, "className": "haproxy"},
+        "workspaces": {"enabled": True, "domain": "ws.corp.example"},
+    }
+    rule = workspace(kit=kit, gpus=1)["Ingress"]["spec"]["rules"][0]
+    assert rule["host"] == "runai-kit-jupyter-runai-team-a.ws.corp.example"
+    assert rule["http"]["paths"][0]["backend"]["service"]["name"] == "runai-kit-jupyter"
 
 
 @pytest.mark.req("V9")
@@ -290,6 +418,7 @@ def test_a_role_that_stops_fails_its_checks_and_nothing_else(play: Play) -> None
 
 @pytest.mark.req("V12")
 def test_playbooks_parse(play: Play) -> None:
-    found = sorted(str(p) for p in (ROOT / "validation").glob("*.yml") if p.name != "checks.yml")
-    assert len(found) == 6
+    files = sorted((ROOT / "validation").glob("*.yml"))
+    found = [str(p) for p in files if "hosts:" in p.read_text() or "import_playbook:" in p.read_text()]
+    assert {Path(p).stem for p in found} == {*TESTS, "site", "report"}
     assert play(found[0], *found[1:], "--syntax-check").code == 0

@@ -13,7 +13,7 @@ import yaml
 from policy.__main__ import main
 from policy.render import read_stack
 from tests.rules.test_policy_rules import deployment
-from tests.stack import LOCAL, changed, write_bundle
+from tests.stack import LOCAL, changed, write_bundle, write_knative
 
 
 @pytest.fixture
@@ -26,6 +26,7 @@ def write_stack(root: Path, values: dict[str, Any]) -> Path:
     path = root / "Pulumi.test.yaml"
     path.write_text(yaml.safe_dump({"config": {f"runai-kit:{key}": value for key, value in values.items()}}))
     write_bundle(root)
+    write_knative(root)
     (root / "charts" / "kai-scheduler-0.12.0.tgz").write_text("")
     return path
 
@@ -58,6 +59,9 @@ def test_kept_rules_exit_0(tmp_path: Path, stack: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.splitlines() == [
         "policy: kai-scheduler-0.12: 1 objects, 0 violations",
         "policy: prometheus-operator: 1 objects, 0 violations",
+        "policy: kube-state-metrics: 1 objects, 0 violations",
+        "policy: knative-serving-1.21: 16 objects, 0 violations",
+        "policy: haproxy: 1 objects, 0 violations",
     ]
 
 
@@ -69,7 +73,7 @@ def test_the_chart_is_rendered_with_the_stacks_own_values(tmp_path: Path) -> Non
     assert values["global"]["gpuSharing"] is False
     assert (tmp_path / "arguments").read_text().split() == [
         *("template", "kai-scheduler", str(tmp_path / "charts" / "kai-scheduler-0.12.0.tgz")),
-        *("--namespace", "kai-scheduler", "--values", "-"),
+        *("--namespace", "kai-scheduler", "--values", "-", "--kube-version", "1.34.0"),
     ]
 
 

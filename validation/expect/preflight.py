@@ -55,7 +55,7 @@ def expected(
         "preflight.webhooks": {"queue": "answers", "podGroup": "answers", "pod": "answers"},
         "preflight.certificates": {"fewestDays": {"atLeast": min_certificate_days}},
         "preflight.ingress_class": {"defaults": 1},
-        "preflight.tls": {"days": {"atLeast": min_certificate_days}},
+        "preflight.tls": _tls(outputs, min_certificate_days),
         "preflight.pull_secrets": {"missing": []},
     }
 
@@ -67,6 +67,19 @@ def _versions(outputs: StackOutputs) -> Json:
             wanted[component.name] = component.version.removeprefix("v")
     wanted.setdefault("kubernetes", {"matches": r"^1\.\d+"})
     return wanted
+
+
+def _tls(outputs: StackOutputs, min_days: int) -> Json:
+    """A wildcard for each domain that is served, verified, and not about to end; one at least."""
+    served = [
+        (use, section.domain)
+        for use, section in (("inference", outputs.inference), ("workspaces", outputs.workspaces))
+        if section.enabled and outputs.ingress.enabled
+    ]
+    found = {
+        use: {"names": {"contains": f"*.{domain}"}, "days": {"atLeast": min_days}} for use, domain in served
+    }
+    return found or {"domains": {"atLeast": 1}}
 
 
 def _queues(outputs: StackOutputs) -> Json:

@@ -10,7 +10,7 @@ from validation.cluster import Cluster, ClusterError
 from validation.observe import pods, queues
 from validation.observe.kubelet import uuids_of_pod
 from validation.observe.snapshot import Snapshot
-from validation.quantity import parse, tidy
+from validation.quantity import tidy
 
 Json = dict[str, Any]
 TEST = "fractional_gpu"
@@ -134,9 +134,7 @@ def _from_config_map(cluster: Cluster, pod: Json) -> str | None:
 
 
 def _group_gpus(at: Snapshot, pod: Json) -> int | float:
-    group = queues.group_of(pod, at.groups) or {}
-    held = (group.get("status", {}).get("resourcesStatus") or {}).get("allocated") or {}
-    return tidy(parse(held.get(names.GPU_RESOURCE)))
+    return queues.group_gpus(queues.group_of(pod, at.groups))
 
 
 def share_sums(at: Snapshot) -> dict[str, int | float]:

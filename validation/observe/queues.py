@@ -97,6 +97,12 @@ def group_of(pod: Json, groups: list[Json]) -> Json | None:
     return None
 
 
+def group_gpus(group: Json | None) -> int | float:
+    """GPUs that a PodGroup holds, according to its status."""
+    held = ((group or {}).get("status", {}).get("resourcesStatus") or {}).get("allocated") or {}
+    return tidy(parse(held.get(names.GPU_RESOURCE)))
+
+
 def preemptible(group: Json | None, priorities: dict[str, int]) -> bool:
     """KAI's rule: the PodGroup's own word, else a priority below 100; without a PodGroup the safe answer."""
     if group is None:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from validation import declared
 from validation.records import Json, Records, not_applicable
-from validation.report.model import CheckResult, Component, Report
+from validation.report.conditions import concerning
+from validation.report.deviations import deviations, found_in
+from validation.report.model import CheckResult, Component, Report, TestRun
+from validation.report.unreal import unreal
+
+# Of a run's plan, what describes the installation.
+INSTALLATION = ("context", "clusterKind", "profile", "driver", "domain", "cluster")
 
 
 def aggregate(records: Records, reasons: Mapping[str, str]) -> Report:
@@ -29,7 +36,32 @@ def aggregate(records: Records, reasons: Mapping[str, str]) -> Report:
         components=[Component(c["name"], c["version"], c["provenance"]) for c in run["components"]],
         checks=results,
         fake_gpus=run.get("fakeGpus", False),
+        installation={key: run[key] for key in INSTALLATION if key in run},
+        tests=[_test(test, results) for test in declared.tests().values()],
+        deviations=deviations(found_in(run), run.get("support") or {}),
+        manual_steps=concerning("manual_steps", run),
+        not_real=unreal(run),
     )
+
+
+def _test(test: declared.Test, results: list[CheckResult]) -> TestRun:
+    """A test's time: its first check begins with it, its last record ends it."""
+    times = [(moment(r.at), r.seconds) for r in results if r.test == test.name and r.at and r.verdict != "na"]
+    # A test that stopped before its first check has a time, too.
+    ran = any(r.verdict in ("pass", "fail") for r in results if r.test == test.name and r.at)
+    return TestRun(
+        name=test.name,
+        requirement=test.requirement,
+        title=test.title,
+        chain=test.chain,
+        begun=round(min(at - seconds for at, seconds in times), 3) if ran else 0.0,
+        ended=max(at for at, _ in times) if ran else 0.0,
+    )
+
+
+def moment(iso: str) -> float:
+    """Unix seconds of a record's time."""
+    return datetime.fromisoformat(iso).timestamp()
 
 
 def _result(

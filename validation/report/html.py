@@ -2,86 +2,133 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
-from validation import declared, timeline
-from validation.report.charts import gpus_over_time
-from validation.report.model import Report
+from validation import timeline, wording
+from validation.report import attachments, conformance, model
+from validation.report.aggregate import moment
+from validation.report.attachments import Attachment
+from validation.report.axis import clock
+from validation.report.model import CheckResult, Report, TestRun
+from validation.report.picture import Picture, draw
+from validation.report.values import Row, rows
 
-# Evidence is shown in the page up to this size, and linked beyond.
-INLINE_BYTES = 20_000
+TEMPLATES = Path(__file__).with_name("templates")
+# A mark beside the word: verdicts are told apart without colour, and on a black and white print.
+MARKS = {"pass": "✓", "fail": "✗", "skip": "○", "na": "–"}
+WORDS = {"pass": "pass", "fail": "FAIL", "skip": "skipped", "na": "n/a"}
 
 
-def render(report: Report, root: Path, project: Path) -> str:
-    """The page. `root` is the report's folder; `project` is taken out of any text shown."""
+@dataclass(frozen=True)
+class CheckView:
+    """A check with its rows and files; `again` names files that an earlier check of the page shows."""
+
+    check: CheckResult
+    rows: list[Row]
+    files: list[Attachment]
+    again: list[str]
+
+
+@dataclass(frozen=True)
+class TestView:
+    """A test with its checks, and evidence that none of them names."""
+
+    __test__ = False
+
+    test: TestRun
+    requirement: str
+    verdict: str
+    proof: str
+    counts: model.Summary
+    seconds: float
+    checks: list[CheckView]
+    more: list[Attachment]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Checks of a test that failed for the same reason, told once."""
+
+    reason: str
+    checks: list[CheckResult]
+    todos: list[str]
+
+
+def render(report: Report, root: Path, project: Path, digest: str) -> str:
+    """The page. `root` is the report's folder, `digest` the SHA-256 of report.json beside it.
+
+    `project` is taken out of any text shown.
+    """
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["pretty"] = pretty
-    path = root / timeline.FILE
-    times, series = timeline.series(timeline.read(path)) if path.exists() else ([], {})
-    chart = gpus_over_time(times, series)
+    environment.filters["clock"] = clock
+    environment.filters["utc"] = utc
     page = environment.get_template("index.html.j2").render(
         report=report,
-        summary=report.summary.as_dict(),
-        tests=declared.tests(),
-        # pygal escapes the names it draws.
-        chart=Markup(chart),  # noqa: S704
-        unreal=unreal(report),
-        evidence=_evidence(report, root),
+        tests=[_test(test, report, root) for test in report.tests],
+        failed=_failed(report),
+        picture=_picture(report, root),
+        conformance=conformance.requirements(report),
+        digest=digest,
+        marks=MARKS,
+        words=WORDS,
+        minutes=clock(moment(report.finished) - moment(report.started)),
     )
     return page.replace(f"{project}/", "")
 
 
-def pretty(value: Any) -> str:
-    """JSON for reading: one `key: value` per line, nested values compact."""
-    if isinstance(value, dict):
-        return "\n".join(f"{key}: {_compact(item)}" for key, item in value.items()) or "nothing"
-    return "-" if value is None else _compact(value)
+def utc(iso: str) -> str:
+    """2026-11-30T19:05:43.123Z → 2026-11-30 19:05 UTC."""
+    return f"{iso[:10]} {iso[11:16]} UTC"
 
 
-def _compact(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _test(test: TestRun, report: Report, root: Path) -> TestView:
+    checks = report.of(test.name)
+    shown: set[str] = set()
+    views = [_check(check, root, shown) for check in checks]
+    return TestView(
+        test=test,
+        requirement=wording.wording().get(test.requirement, ""),
+        verdict=model.worst(checks),
+        proof=model.proof(checks),
+        counts=model.count(checks),
+        seconds=test.ended - test.begun,
+        checks=views,
+        more=[attachments.attach(root, name) for name in attachments.unlisted(root, test.name, shown)],
+    )
 
 
-def unreal(report: Report) -> list[str]:
-    """What of this run was not the real product, in words."""
-    words = {
-        "fake": "is a stand-in made by the kit",
-        "double": "is a double of the remote system",
-        "built-from-packages": "was built from its published source, not pulled as the vendor's image",
-    }
-    found = [
-        f"{c.name} {c.version} {words[c.provenance]}" for c in report.components if c.provenance in words
-    ]
-    if report.fake_gpus:
-        found.insert(
-            0,
-            "The GPUs are fake (device plugin, nvidia-smi and DCGM metrics): nothing was computed on one",
-        )
-    return found
-
-
-def _evidence(report: Report, root: Path) -> dict[str, list[dict[str, str]]]:
-    """Evidence files by check, each read once; small text is shown in place."""
-    found: dict[str, list[dict[str, str]]] = {}
+def _failed(report: Report) -> list[Failure]:
+    groups: dict[tuple[str, str], list[CheckResult]] = {}
     for check in report.checks:
-        for name in check.evidence:
-            path = root / name
-            if not path.is_file():
-                text = "(missing)"
-            elif path.stat().st_size > INLINE_BYTES:
-                text = ""
-            else:
-                text = path.read_text(errors="replace")
-            found.setdefault(check.id, []).append({"name": name, "text": text})
-    return found
+        if check.verdict == "fail":
+            groups.setdefault((check.test, check.reason), []).append(check)
+    return [
+        Failure(reason, checks, list(dict.fromkeys(c.todo for c in checks)))
+        for (_, reason), checks in groups.items()
+    ]
+
+
+def _check(check: CheckResult, root: Path, shown: set[str]) -> CheckView:
+    """Files are shown once per test; `shown` is added to."""
+    new = [name for name in dict.fromkeys(check.evidence) if name not in shown]
+    again = [name for name in dict.fromkeys(check.evidence) if name in shown]
+    shown.update(new)
+    files = sorted((attachments.attach(root, name) for name in new), key=lambda f: f.kind != "picture")
+    return CheckView(check, rows(check.expected, check.observed, check.ran), files, again)
+
+
+def _picture(report: Report, root: Path) -> Picture | None:
+    path = root / timeline.FILE
+    lines = timeline.read(path) if path.exists() else []
+    samples = [line for line in lines if line["kind"] == "sample"]
+    _, series = timeline.series(samples)
+    return draw(report, moment(report.started), [s["t"] for s in samples], series)

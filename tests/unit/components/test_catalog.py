@@ -74,3 +74,14 @@ def test_the_levels_that_were_decided() -> None:
     assert {name for name, level in levels.items() if level == "privileged"} == {"fake-gpu/gpu-operator"}
     assert levels["prometheus/monitoring"] == levels["prometheus-operator/monitoring"] == "restricted"
     assert levels["kai-scheduler-0.18/kai-scheduler"] == "restricted"
+
+
+@pytest.mark.req("V12")
+def test_what_the_vendor_states_is_about_something_that_is_there() -> None:
+    catalog = load_catalog()
+    facts = {"kubernetes", "gpu-mode", "platform"}
+    assert set(catalog.support) <= facts | {part.name for part in catalog.parts.values()}
+    data: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    data["support"] = {"kubernetes": {"source": "nobody", "mark": "U"}}
+    with pytest.raises(ValidationError, match="one of min, max, oneOf is needed"):
+        Catalog.model_validate(data)

@@ -6,13 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from components.prometheus.stack import image_value
 from policy.pod_security import required_level
 from tests.mocks import Run
 from tests.stack import CATALOG, EVERYTHING, LOCAL, changed, run_platform
 
-CHART = changed(changed(LOCAL, "monitoring.source", "chart"), "charts.source", "registry")
+OPERATOR = changed(LOCAL, "knative.source", "operator")
+CHART = changed(changed(OPERATOR, "monitoring.source", "chart"), "charts.source", "registry")
 
 
 def rules(run: Run, kind: str, name: str) -> dict[str, set[str]]:
@@ -95,34 +97,80 @@ def test_prometheus_reads_and_never_writes(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("I10")
-def test_kai_and_the_gpu_exporter_are_scraped(tmp_path: Path) -> None:
-    run = run_platform(tmp_path)
-    kai = run.one("ServiceMonitor", "monitor-kai-scheduler")
-    assert kai.inputs["spec"]["namespaceSelector"] == {"matchNames": ["kai-scheduler"]}
-    assert {end["port"] for end in kai.inputs["spec"]["endpoints"]} == {"metrics", "http-metrics"}
-    dcgm = run.one("ServiceMonitor", "monitor-nvidia-dcgm-exporter").inputs["spec"]
-    assert dcgm["namespaceSelector"] == {"matchNames": ["gpu-operator"]}
-    assert dcgm["endpoints"] == [{"port": "gpu-metrics", "interval": "5s", "honorLabels": True}]
-    assert kai.depends_on == {"prometheus-operator-crds"}
-
-
-@pytest.mark.req("I10")
 def test_elsewhere_the_whole_stack_comes_as_a_chart(tmp_path: Path) -> None:
     run = run_platform(tmp_path, CHART)
     release = run.one("Release", "kube-prometheus-stack")
     assert release.inputs["chart"] == "oci://ghcr.io/prometheus-community/charts/kube-prometheus-stack"
     assert release.inputs["version"] == "78.5.0"
     values = release.inputs["values"]
-    for part in ("nodeExporter", "grafana", "alertmanager"):
-        assert values[part] == {"enabled": False}
-    assert values["prometheusOperator"]["admissionWebhooks"] == {"enabled": False}
-    assert values["prometheusOperator"]["tls"] == {"enabled": False}
+    off = {"enabled": False}
+    for part in (
+        "nodeExporter",
+        "grafana",
+        "alertmanager",
+        "kubelet",
+        "kubeEtcd",
+        "kubeScheduler",
+        "kubeProxy",
+    ):
+        assert values[part] == off, part
+    assert values["defaultRules"] == {"create": False}
+    assert values["prometheusOperator"]["admissionWebhooks"] == off
+    assert values["prometheusOperator"]["tls"] == off
     spec = values["prometheus"]["prometheusSpec"]
     for key in ("serviceMonitor", "podMonitor", "rule"):
         assert spec[f"{key}SelectorNilUsesHelmValues"] is False
+        assert spec[f"{key}Selector"] == spec[f"{key}NamespaceSelector"] == {}
     assert spec["image"] == {"registry": "quay.io", "repository": "prometheus/prometheus", "tag": "v3.5.0"}
-    assert run.of_type("Prometheus") == run.of_type("Deployment") == []
+    assert run.of_type("Prometheus") == []
+    assert not {item.parent for item in run.of_type("Deployment")} & {"monitoring", "state-metrics"}
     assert run.one("ServiceMonitor", "monitor-kai-scheduler").depends_on == {"kube-prometheus-stack"}
+    assert run.one("PrometheusRule", "runai-kit-gpus").depends_on == {"kube-prometheus-stack"}
+
+
+@pytest.mark.req("I10")
+def test_both_sources_get_the_same_rules_dashboards_and_state_metrics(tmp_path: Path) -> None:
+    bundle, chart = run_platform(tmp_path), run_platform(tmp_path, CHART)
+    for kind in ("PrometheusRule", "ConfigMap"):
+        ours, theirs = (
+            {item.name: item.inputs for item in run.of_type(kind) if item.parent == "monitoring"}
+            for run in (bundle, chart)
+        )
+        assert ours
+        assert ours == theirs
+    values = chart.one("Release", "kube-prometheus-stack").inputs["values"]
+    (custom,) = (item for item in bundle.of_type("ConfigMap") if item.parent == "state-metrics")
+    told = values["kube-state-metrics"]
+    assert told["customResourceState"]["config"] == yaml.safe_load(custom.inputs["data"]["config.yaml"])
+    assert set(told["collectors"]) == {
+        "nodes",
+        "namespaces",
+        "pods",
+        "daemonsets",
+        "deployments",
+        "statefulsets",
+        "jobs",
+    }
+    spec = values["prometheus"]["prometheusSpec"]
+    (scrapes,) = (item for item in bundle.of_type("Secret") if item.parent == "monitoring")
+    assert spec["additionalScrapeConfigs"] == yaml.safe_load(
+        scrapes.inputs["stringData"]["value"]["scrapes.yaml"]
+    )
+
+
+@pytest.mark.req("I10")
+def test_grafana_shows_the_dashboards_without_a_known_password(tmp_path: Path) -> None:
+    run = run_platform(tmp_path, changed(CHART, "monitoring.grafana", True))
+    grafana = run.one("Release", "kube-prometheus-stack").inputs["values"]["grafana"]
+    assert grafana["enabled"] is True
+    assert grafana["adminPassword"] == ""
+    assert grafana["initChownData"] == {"enabled": False}
+    sidecar = grafana["sidecar"]["dashboards"]
+    boards = [item for item in run.of_type("ConfigMap") if item.name.startswith("dashboard-")]
+    assert boards
+    for board in boards:
+        assert board.inputs["metadata"]["labels"][sidecar["label"]] == sidecar["labelValue"]
+        assert board.inputs["metadata"]["namespace"] == "monitoring"
 
 
 @pytest.mark.req("I13")
@@ -135,7 +183,7 @@ def test_every_image_comes_from_the_mirror(tmp_path: Path) -> None:
 
     run = run_platform(tmp_path, changed(LOCAL, "registry", EVERYTHING["registry"]))
     found = images([item.inputs for item in run.resources])
-    assert len(found) == 3
+    assert len(found) >= 4
     assert all(image.startswith("harbor.example.test/m/") for image in found)
     deployment = run.one("Deployment", "prometheus-operator").inputs["spec"]["template"]["spec"]
     assert deployment["imagePullSecrets"] == [{"name": "runai-kit-registry"}]
@@ -154,11 +202,16 @@ def test_an_image_splits_into_the_charts_fields(reference: str, registry: str) -
 @pytest.mark.req("I10")
 def test_monitoring_can_be_left_out(tmp_path: Path) -> None:
     run = run_platform(tmp_path, changed(LOCAL, "monitoring.enabled", False))
-    assert run.of_type("Prometheus") == run.of_type("ServiceMonitor") == []
+    kinds = ("Prometheus", "ServiceMonitor", "PodMonitor", "PrometheusRule")
+    assert [item.name for kind in kinds for item in run.of_type(kind)] == []
     assert run.value["monitoring"] == {
         "enabled": False,
         "namespace": "",
         "prometheusService": "",
         "prometheusPort": 0,
+        "scrapeSeconds": 0,
+        "scrapes": [],
+        "alerts": [],
+        "dashboards": [],
     }
     assert "monitoring" not in {item["name"] for item in run.value["namespaces"]}

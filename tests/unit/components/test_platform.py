@@ -14,7 +14,18 @@ import pytest
 from components import connect as connect_module
 from components.cluster import ClusterFacts
 from tests.mocks import Run, run_program
-from tests.stack import EVERYTHING, LOCAL, FakeCluster, changed, engine_env, nodes, run_platform, write_bundle
+from tests.stack import (
+    EVERYTHING,
+    LOCAL,
+    FakeCluster,
+    changed,
+    engine_env,
+    kept_secrets,
+    nodes,
+    run_platform,
+    write_bundle,
+    write_knative,
+)
 
 ROOT = Path(__file__).parents[3]
 
@@ -24,8 +35,9 @@ def test_every_resource_hangs_below_the_platform(tmp_path: Path) -> None:
     run = run_platform(tmp_path)
     parents = {item.name: item.parent for item in run.resources if item.type.startswith("runai-kit:")}
     top = {"cluster", "namespaces", "fake-gpus", "monitoring", "scheduler", "queues"}
+    top |= {"certificates", "ingress", "inference"}
     assert run.children_of("runai-kit") == top
-    assert set(parents) == top - {"cluster"} | {"runai-kit"}
+    assert set(parents) == top - {"cluster"} | {"runai-kit", "state-metrics"}
     for item in run.resources:
         assert item.name == "runai-kit" or item.parent in {"runai-kit", *parents}, item
 
@@ -43,12 +55,20 @@ def test_the_provider_names_its_cluster(tmp_path: Path) -> None:
 @pytest.mark.req("I1")
 def test_namespaces_come_before_every_chart(tmp_path: Path) -> None:
     run = run_platform(tmp_path)
-    namespaces = {item.name for item in run.of_type("Namespace")}
-    for component in ("fake-gpus", "monitoring", "scheduler"):
+    namespaces = {item.name for item in run.of_type("Namespace") if not item.name.startswith("runai-")}
+    for component in ("fake-gpus", "monitoring", "scheduler", "certificates", "ingress", "inference"):
         (found,) = [
             item for item in run.resources if item.name == component and item.type.startswith("runai-kit:")
         ]
         assert namespaces <= found.depends_on, component
+
+
+@pytest.mark.req("I14")
+def test_projects_go_before_what_their_workloads_need_to_end(tmp_path: Path) -> None:
+    run = run_platform(tmp_path)
+    for name in ("runai-team-a", "runai-test"):
+        after = run.one("Namespace", name).depends_on
+        assert {"queue-team-a", "kai-config", "webhook", "haproxy"} <= run.reached(after), name
 
 
 @pytest.mark.req("I13")
@@ -81,12 +101,11 @@ def test_the_outputs_are_what_the_inventory_reads(tmp_path: Path) -> None:
         "gpu": {"deserved": -1, "limit": -1, "overQuotaWeight": 1},
     }
     assert outputs["expectedGpus"] == {"worker1": 4, "worker2": 4}
-    assert outputs["monitoring"] == {
-        "enabled": True,
-        "namespace": "monitoring",
-        "prometheusService": "prometheus-operated",
-        "prometheusPort": 9090,
-    }
+    told = outputs["monitoring"]
+    assert (told["enabled"], told["namespace"]) == (True, "monitoring")
+    assert (told["prometheusService"], told["prometheusPort"]) == ("prometheus-operated", 9090)
+    assert outputs["clusterKind"] in ("local", "kind", "vks", "other")
+    assert outputs["support"]["kubernetes"]["min"]
     assert outputs["reservationNamespace"] == "kai-resource-reservation"
     assert outputs["projectNamespaceLabels"] == {"runai-kit.io/scheduler": "kai-scheduler"}
 
@@ -104,6 +123,11 @@ def test_provenance_says_who_built_the_images_and_what_pretends(
         "kai-scheduler": provenance,
         "prometheus-operator": provenance,
         "prometheus": provenance,
+        "kube-state-metrics": provenance,
+        "knative-serving": provenance,
+        "net-kourier": provenance,
+        "envoy": provenance,
+        "haproxy": provenance,
         "fake-gpu": "fake",
     }
 
@@ -120,7 +144,8 @@ def test_the_test_image_follows_the_mirror_unless_it_is_given(tmp_path: Path) ->
 
 @pytest.mark.req("I14")
 def test_two_runs_ask_for_the_same(tmp_path: Path) -> None:
-    first, second = run_platform(tmp_path), run_platform(tmp_path)
+    first = run_platform(tmp_path)
+    second = run_platform(tmp_path, cluster=FakeCluster(secrets=kept_secrets(first)))
     assert {item.name + item.type: item.inputs for item in first.resources} == {
         item.name + item.type: item.inputs for item in second.resources
     }
@@ -130,6 +155,7 @@ def test_two_runs_ask_for_the_same(tmp_path: Path) -> None:
 def entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Runs the project's `__main__.py` with given settings in a project folder with the chart files."""
     write_bundle(tmp_path)
+    write_knative(tmp_path)
     (tmp_path / "charts" / "kai-scheduler-0.12.0.tgz").write_text("")
     monkeypatch.chdir(tmp_path)
 

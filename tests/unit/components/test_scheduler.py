@@ -14,7 +14,11 @@ from tests.stack import LOCAL, FakeCluster, changed, kai_config, nodes, run_plat
 
 POOLED = changed(LOCAL, "nodePools", {"pools": [{"name": "a100", "placement": {"gpu": "spread"}}]})
 FROM_REGISTRY = changed(
-    changed(changed(LOCAL, "charts", {"source": "registry"}), "scheduler.version", "0.18.6"),
+    changed(
+        changed(changed(LOCAL, "charts", {"source": "registry"}), "knative.source", "operator"),
+        "scheduler.version",
+        "0.18.6",
+    ),
     "monitoring.source",
     "chart",
 )
@@ -124,7 +128,7 @@ def test_there_is_a_shard_per_pool_and_one_for_the_rest(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("I14")
-def test_destroy_can_go_queues_shards_config_release_namespaces(tmp_path: Path) -> None:
+def test_destroy_can_go_projects_queues_shards_config_release_namespaces(tmp_path: Path) -> None:
     run = run_platform(tmp_path, POOLED)
     by_name: dict[str, set[str]] = {}
     for item in run.resources:
@@ -140,12 +144,19 @@ def test_destroy_can_go_queues_shards_config_release_namespaces(tmp_path: Path) 
             todo |= by_name.get(name, set()) - done
         return False
 
-    chain = ["queue-team-a", "queue-engineering", "shard-default", "kai-config", "kai-scheduler"]
+    chain = [
+        "runai-team-a",
+        "queue-team-a",
+        "queue-engineering",
+        "shard-default",
+        "kai-config",
+        "kai-scheduler",
+    ]
     for later, earlier in pairwise(chain):
         assert reaches(later, earlier), f"{later} must go before {earlier}"
         assert not reaches(earlier, later)
-    for namespace in ("kai-resource-reservation", "runai-team-a"):
-        assert reaches("kai-scheduler", namespace), f"the release must go before namespace {namespace}"
+    namespace = "kai-resource-reservation"
+    assert reaches("kai-scheduler", namespace), f"the release must go before namespace {namespace}"
 
 
 @pytest.mark.req("I2")

@@ -57,7 +57,7 @@ def wrong(value: Any) -> Any:
 
 def problems(values: dict[str, Any], root: Path) -> list[str]:
     with pytest.raises(SettingsError) as caught:
-        load(engine_env(values, ["registry"]), CATALOG, root)
+        load(engine_env(values, ["registry", "tls"]), CATALOG, root)
     return [str(problem) for problem in caught.value.problems]
 
 
@@ -69,8 +69,10 @@ SECTIONS = [path for path, value in ALL_PLACES if isinstance(value, dict) and pa
 def test_the_full_example_is_right_but_for_its_files(tmp_path: Path) -> None:
     lines = problems(EVERYTHING, tmp_path)
     assert lines == [
+        'runai-kit:tls.ca: found "certificates/ca.pem"; expected a PEM file with the CA\'s certificate; '
+        "correct the path or the file",
         'runai-kit:charts.directory: found "charts"; expected a directory with the charts; '
-        "create it and put the charts in, or set charts.source to registry"
+        "create it and put the charts in, or set charts.source to registry",
     ]
 
 

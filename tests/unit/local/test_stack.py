@@ -32,3 +32,17 @@ def test_removing_the_cluster_removes_what_the_stack_knew_of_it(
     (tmp_path / "cluster").touch()
     create.remove()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.req("E1")
+def test_placing_a_tool_again_leaves_one_name(tmp_path: Path) -> None:
+    source, name = tmp_path / "cache" / "kind", tmp_path / "bin" / "kind"
+    source.parent.mkdir()
+    source.write_text("one")
+    for _ in range(2):
+        paths.place(source, name)
+    assert [path.name for path in name.parent.iterdir()] == ["kind"]
+    source.unlink()
+    source.write_text("two")
+    paths.place(source, name)
+    assert name.read_text() == "two"

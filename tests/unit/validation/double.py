@@ -67,6 +67,14 @@ class Double:
         assert dry_run or path == names.ACCESS_REVIEWS, "observations store nothing"
         return self.admit(path, body)
 
+    def patch(self, path: str, change: Json) -> Json:
+        """Labels only: that is what the suite patches."""
+        found = self.get(path)
+        labels = found["metadata"]["labels"]
+        for key, value in change["metadata"]["labels"].items():
+            labels.pop(key, None) if value is None else labels.update({key: value})
+        return found
+
     def delete(self, path: str, grace_seconds: int | None = None) -> bool:
         self.deleted.append(path)
         name = path.rpartition("/")[2]
@@ -75,12 +83,12 @@ class Double:
         self.on_delete(path)
         return True
 
-    def execute(self, _namespace: str, pod: str, _command: list[str], container: str | None = None) -> str:
+    def execute(self, _namespace: str, pod: str, _command: list[str], *_more: Any, **_given: Any) -> str:
         if pod not in self.said:
             raise ClusterError(f"exec in {pod} failed")
         return self.said[pod]
 
-    def logs(self, _namespace: str, pod: str, tail: int = 0) -> str:
+    def logs(self, _namespace: str, pod: str, tail: int = 0, container: str = "") -> str:
         return self.execute("", pod, [])
 
     def text(self, path: str, **_params: Any) -> str:

@@ -14,10 +14,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.unit.validation.double import OUTPUTS, Double, group, node, pod, queue, thing
-from validation import names
+from validation import https, names
 from validation.cluster import ClusterError
 from validation.compare import differences
 from validation.expect import preflight as expect
+from validation.https import Peer
+from validation.ingress import Ingress
 from validation.observe import preflight
 from validation.settings import load
 
@@ -88,6 +90,9 @@ def bed() -> Double:
         c.add(names.NAMESPACES, thing(n["name"], labels={names.PSA_ENFORCE_LABEL: n["psa"]}))
     hook = {"clientConfig": {"service": {"namespace": "kai-scheduler"}, "caBundle": certificate(3650)}}
     c.add(names.MUTATING_WEBHOOKS, thing("mutating-kai-admission", webhooks=[hook]))
+    balanced = {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}
+    front = thing("haproxy", "haproxy-controller", spec={"ports": [{"port": 443}]}, status=balanced)
+    c.add(names.SERVICES, front)
     c.single["/api/v1/namespaces/default/services/kubernetes"] = {"spec": {"clusterIP": "10.96.0.1"}}
     return c
 
@@ -317,17 +322,75 @@ def test_each_fault_is_found_by_its_check(spoil: Callable[[Double], None], check
     assert judged(cluster)[0] == checks
 
 
-def test_an_ingress_class_without_a_default_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    # With an ingress there the domain's certificate is looked at, too; nothing answers in this test.
-    def refused(*_: Any, **__: Any) -> None:
-        raise OSError("refused")
-
-    monkeypatch.setattr("validation.observe.preflight.socket.create_connection", refused)
+def test_an_ingress_class_without_a_default_is_found() -> None:
     cluster = bed()
     ingress_with_no_default(cluster)
+    assert judged(cluster)[0] == {"ingress_class"}
+
+
+def shows(**changes: Any) -> Callable[[Ingress, str], Peer]:
+    """An ingress that proves the name it is asked for, but for what is changed."""
+
+    def peer(ingress: Ingress, host: str) -> Peer:
+        assert (ingress.address, ingress.port) == ("192.0.2.7", 443)
+        until = datetime.now(UTC) + timedelta(days=90, hours=1)
+        shown = {
+            "protocol": "TLSv1.3",
+            "names": [f"*.{host.partition('.')[2]}"],
+            "issuer": "a CA",
+            "not_after": until.strftime("%b %d %H:%M:%S %Y GMT"),
+        }
+        return Peer(**{**shown, **changes})
+
+    return peer
+
+
+@pytest.fixture(autouse=True)
+def ingress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of this suite goes out: the ingress of the bed answers here."""
+    monkeypatch.setattr(https, "peer", shows())
+
+
+def refuses(_: Ingress, host: str) -> Peer:
+    raise https.CertificateError(f"https://{host}: the certificate was not accepted: unknown authority")
+
+
+@pytest.mark.parametrize(
+    ("peer", "words"),
+    [
+        (shows(names=["*.elsewhere.test"]), "inference.names: expected contains *.inference.apps.local.test"),
+        (shows(not_after="Nov 29 00:00:00 2020 GMT"), "inference.days: expected atLeast 30"),
+        (refuses, "inference.names: expected"),
+    ],
+)
+def test_a_certificate_that_clients_would_not_take_is_found(
+    peer: Callable[[Ingress, str], Peer], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(https, "peer", peer)
+    bad, found = judged(bed())
+    assert bad == {"tls"}
+    wanted = expect.expected(load(OUTPUTS), preflight.live_facts(bed().at()), "restricted", 10, 30, "word")
+    lines = differences(wanted["preflight.tls"], found["preflight.tls"])
+    assert any(words in line for line in lines), lines
+    assert any(line.startswith("workspaces.") for line in lines)
+
+
+def test_an_ingress_without_an_address_is_found() -> None:
+    cluster = bed()
+    first(cluster, names.SERVICES)["status"] = {}
     bad, found = judged(cluster)
-    assert bad == {"ingress_class", "tls"}
-    assert "refused" in found["preflight.tls"]["error"]
+    assert bad == {"tls"}
+    assert (
+        "neither a load balancer's address nor a node port" in found["preflight.tls"]["workspaces"]["error"]
+    )
+
+
+def test_where_nothing_is_served_the_check_cannot_pass() -> None:
+    at = bed().at(ingress={"enabled": False})
+    found, _ = preflight.observe(at)
+    assert preflight.applicable(found)["preflight.tls"] is False
+    wanted = expect.expected(at.outputs, preflight.live_facts(at), "restricted", 10, 30, "word")
+    assert differences(wanted["preflight.tls"], found["preflight.tls"])
 
 
 def test_suite_pods_and_in_quota_pods_are_not_at_risk() -> None:

@@ -49,7 +49,7 @@ def test_every_environment_declares_na_with_reasons_for_checks_that_exist(enviro
 
 @pytest.mark.req("V1")
 def test_declarations_reach_the_host(hostvars: Json) -> None:
-    assert "preflight.tls" in hostvars["kit_not_applicable"]
+    assert "preflight.ingress_class" in hostvars["kit_not_applicable"]
 
 
 @pytest.mark.req("E3")

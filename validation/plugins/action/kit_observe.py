@@ -10,11 +10,22 @@ from typing import ClassVar
 if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
     sys.path.insert(0, _ROOT)
 
-from validation import timeline
+from validation import pictures, timeline
 from validation.actions import Json, KitAction
-from validation.observe import evictions, fractional_gpu, preflight, reclaim, teams
+from validation.observe import (
+    evictions,
+    fractional_gpu,
+    mnist_training,
+    model_streamer,
+    preflight,
+    reclaim,
+    teams,
+)
+from validation.observe.looks import LOOKS
 from validation.observe.probes import probes
 from validation.observe.snapshot import Snapshot
+from validation.observe.watched import Watched
+from validation.records import write_atomically
 
 
 class ActionModule(KitAction):
@@ -33,6 +44,10 @@ class ActionModule(KitAction):
                 "team_pending",
                 "reclaim_fill",
                 "reclaim_after",
+                "mnist_running",
+                "mnist_finished",
+                "model_streamer",
+                *LOOKS,
             ],
         },
         "arguments": {"type": "dict", "default": {}},
@@ -42,6 +57,9 @@ class ActionModule(KitAction):
         """See the class."""
         given = arguments["arguments"]
         at = Snapshot(self.cluster, self.outputs)
+        if arguments["what"] in LOOKS:
+            watched = Watched(self.records.root / timeline.FILE)
+            return {"changed": False, "found": LOOKS[arguments["what"]](at, watched, given)}
         look = getattr(self, f"_{arguments['what']}")
         result: Json = {"changed": False, **look(at, given)}
         return result
@@ -97,6 +115,21 @@ class ActionModule(KitAction):
         lives = timeline.lives(timeline.read(self.records.root / timeline.FILE), reclaim.TEST)
         found = reclaim.after(at, lives, given["protected"], float(given["claimed"]))
         return {"found": {**found, "reclaim.foreign": self._foreign(at, given["since"])}}
+
+    def _mnist_running(self, at: Snapshot, given: Json) -> Json:
+        return {"found": mnist_training.running(at, given["before"], given["queue"])}
+
+    def _mnist_finished(self, at: Snapshot, given: Json) -> Json:
+        found = mnist_training.finished(at, given["before"], given["queue"])
+        picture = pictures.loss_per_epoch(found["mnist_training.loss"]["losses"])
+        if not picture:
+            return {"found": found, "pictures": []}
+        file = self.records.evidence(mnist_training.TEST) / "loss.svg"
+        write_atomically(file, picture)
+        return {"found": found, "pictures": [str(file.relative_to(self.records.root))]}
+
+    def _model_streamer(self, at: Snapshot, given: Json) -> Json:
+        return {"found": model_streamer.observe(at)}
 
     def _foreign(self, at: Snapshot, before: Json) -> Json:
         seen = evictions.since(at.cluster, before)

@@ -1,4 +1,4 @@
-"""kit_report: aggregate the records into report.json, junit.xml and index.html."""
+"""kit_report: aggregate the records into report.json, junit.xml, ctrf.json, index.html and CNCF evidence."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ class ActionModule(KitAction):
     def act(self, arguments: Json) -> Json:
         """See the class."""
         written = write(self.records, Path(self.variable("kit_project_dir")), self.not_applicable)
+        for path in written.redacted:
+            self.say(f"secrets were taken out of {path.relative_to(self.records.root)}")
         return {
             "changed": written.changed,
             "summary": written.report.summary.as_dict(),

@@ -12,6 +12,9 @@ if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
 
 from validation import declared
 from validation.actions import Json, KitAction
+from validation.cluster import ClusterError
+from validation.plan import plan
+from validation.report import facts
 
 
 class ActionModule(KitAction):
@@ -30,17 +33,14 @@ class ActionModule(KitAction):
         if unknown:
             raise ValueError(f"unknown tests {sorted(unknown)}; there are {', '.join(declared.tests())}")
         chosen = arguments["tests"] or declared.chosen(arguments["tags"], arguments["skip_tags"])
-        self.records.start(
-            {
-                "environment": outputs.environment,
-                "context": outputs.context,
-                "tests": chosen,
-                "components": [
-                    c.model_dump(include={"name", "version", "provenance"}) for c in outputs.components
-                ],
-                "fakeGpus": outputs.fakeGpus.enabled,
-            }
-        )
+        self.records.start(plan(outputs, chosen, self._cluster_facts()))
         (self.records.root / "timeline.jsonl").unlink(missing_ok=True)
         (self.records.root / "sampler.stop").unlink(missing_ok=True)
         return {"changed": True, "tests": chosen, "parent": os.getppid()}
+
+    def _cluster_facts(self) -> Json:
+        # A kubeconfig that cannot be used is preflight's to tell; the plan is written all the same.
+        try:
+            return facts.observe(self.cluster)
+        except ClusterError as error:
+            return {"error": str(error)}

@@ -20,6 +20,7 @@ class ActionModule(KitAction):
         "test": {"type": "str", "required": True},
         "running": {"type": "dict", "default": {}},
         "pending": {"type": "dict", "default": {}},
+        "finished": {"type": "dict", "default": {}},
         "queues": {"type": "dict", "default": {}},
         "timeout": {"type": "float"},
     }
@@ -29,6 +30,7 @@ class ActionModule(KitAction):
         goal = Goal(
             running={k: int(v) for k, v in arguments["running"].items()},
             pending={k: int(v) for k, v in arguments["pending"].items()},
+            finished={k: int(v) for k, v in arguments["finished"].items()},
             queues={k: float(v) for k, v in arguments["queues"].items()},
         )
         timeout = arguments["timeout"] or self.outputs.validation.timeoutSeconds
