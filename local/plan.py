@@ -36,8 +36,8 @@ def stages() -> list[Stage]:
         Stage("rules", _rules, cold=6, needs=["charts", "python"]),
         Stage("cluster", create.create, cold=50, needs=cluster_needs, done=create.exists),
         *own,
-        Stage("up", stack.up, cold=32, needs=["cluster", "rules", *(["load-own"] if own else [])]),
-        Stage("validate", _validate, cold=65, needs=["up", *(["load-lab"] if own else [])]),
+        Stage("up", stack.up, cold=50, needs=["cluster", "rules", *(["load-own"] if own else [])]),
+        Stage("validate", _validate, cold=600, needs=["up", *(["load-lab"] if own else [])]),
     ]
 
 

@@ -271,11 +271,3 @@ def test_one_changed_byte_is_found_in_its_tensor_and_keys_stay_in_the_secret(
     files = [path for path in (tmp_path / "report").rglob("*") if path.is_file()]
     assert any(path.name == "pods.json" for path in files)
     assert [path.name for path in files for key in keys if key in path.read_text(errors="replace")] == []
-
-
-@pytest.mark.req("I12")
-def test_a_file_that_broke_off_fails_both_reads(prove: Callable[..., Any]) -> None:
-    script = "cp -r /seed/models/. /data/ && truncate -s 20M /data/tiny-chat/model.safetensors"
-    bad, checks, _ = prove("model_streamer", {}, {"model_streamer_seed_command": ["bash", "-c", script]})
-    assert bad == {"volume", "s3", "refused"}
-    assert "afetensor" in checks["model_streamer.volume"]["reason"]

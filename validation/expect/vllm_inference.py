@@ -11,7 +11,7 @@ from validation.settings import StackOutputs
 Json = dict[str, Any]
 # KAI binds by its binder; its events carry this name.
 BINDER = "binder"
-# Beyond the window: Knative's grace period (30 s) the queue-proxy's drain (30 s), and as much again to stop.
+# Beyond the window: Knative's grace period (30 s), the queue-proxy's drain (30 s), and as much again to stop.
 SCALE_DOWN_SECONDS = 90.0
 
 
