@@ -37,7 +37,7 @@ def stages() -> list[Stage]:
         Stage("cluster", create.create, cold=50, needs=cluster_needs, done=create.exists),
         *own,
         Stage("up", stack.up, cold=50, needs=["cluster", "rules", *(["load-own"] if own else [])]),
-        Stage("validate", _validate, cold=600, needs=["up", *(["load-lab"] if own else [])]),
+        Stage("validate", _validate, cold=690, needs=["up", *(["load-lab"] if own else [])]),
     ]
 
 
