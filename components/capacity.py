@@ -11,6 +11,7 @@ import pulumi
 
 from components.cluster import Cluster, NodeFacts
 from components.config.sections import FakeGpus, NodePools
+from components.polling import until
 from components.settings import Settings
 
 
@@ -59,25 +60,24 @@ class FakeGpuGate:
 
         Raises CapacityError naming each node that is not there after `timeout` seconds.
         """
-        end = self.clock() + self.timeout
-        reported = ""
-        while True:
+        if preview:
             nodes = await asyncio.to_thread(self.cluster.nodes)
             wrong = self.differences(expected, nodes)
-            if not wrong:
-                return nodes
-            if preview:
-                return [_as_expected(node, expected) for node in nodes]
-            reason = "; ".join(wrong)
-            if self.clock() >= end:
-                raise CapacityError(
-                    f"fake GPUs: found {reason} after {self.timeout:g} s; expected {dict(expected)}; "
-                    "look at the pods of DaemonSet fake-gpu in namespace gpu-operator"
-                )
-            if reason != reported:
-                self.say(f"waiting for fake GPUs: {reason}")
-                reported = reason
-            await asyncio.sleep(self.pause)
+            return [_as_expected(node, expected) for node in nodes] if wrong else nodes
+        seen: list[Sequence[NodeFacts]] = []
+
+        def look() -> list[str]:
+            seen[:] = [self.cluster.nodes()]
+            return self.differences(expected, seen[0])
+
+        def late(reason: str) -> CapacityError:
+            return CapacityError(
+                f"fake GPUs: found {reason} after {self.timeout:g} s; expected {dict(expected)}; "
+                "look at the pods of DaemonSet fake-gpu in namespace gpu-operator"
+            )
+
+        await until(look, "fake GPUs", late, self.timeout, self.pause, self.say, self.clock)
+        return seen[0]
 
     @staticmethod
     def differences(expected: Mapping[str, int], nodes: Sequence[NodeFacts]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import pulumi
 
 from components.cluster import Cluster
 from components.kai.inputs import CONFIG
+from components.polling import until
 
 CONDITIONS = ("Deployed", "Available")
 # The provider waits for these by itself; it does not compare a condition's observedGeneration.
@@ -45,22 +45,16 @@ class KaiGate:
         """
         if preview:
             return True
-        end = self.clock() + self.timeout
-        reported = ""
-        while True:
-            wrong = await asyncio.to_thread(self._wrong, shards)
-            if not wrong:
-                return True
-            reason = "; ".join(wrong)
-            if self.clock() >= end:
-                raise SchedulerError(
-                    f"KAI: found {reason} after {self.timeout:g} s; expected {' and '.join(CONDITIONS)}; "
-                    "look at deployment kai-operator in namespace kai-scheduler"
-                )
-            if reason != reported:
-                self.say(f"waiting for KAI: {reason}")
-                reported = reason
-            await asyncio.sleep(self.pause)
+        await until(
+            lambda: self._wrong(shards), "KAI", self._late, self.timeout, self.pause, self.say, self.clock
+        )
+        return True
+
+    def _late(self, reason: str) -> SchedulerError:
+        return SchedulerError(
+            f"KAI: found {reason} after {self.timeout:g} s; expected {' and '.join(CONDITIONS)}; "
+            "look at deployment kai-operator in namespace kai-scheduler"
+        )
 
     def _wrong(self, shards: Sequence[str]) -> list[str]:
         objects = [("configs", CONFIG), *(("schedulingshards", name) for name in shards)]

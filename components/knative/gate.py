@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from components.cluster import Cluster, DeploymentFacts
 from components.kai.inputs import RESTRICTED_CONTEXT
 from components.knative.inputs import DEPLOYMENTS, NAMESPACE
 from components.labels import ours
+from components.polling import until
 
 GROUP, VERSION, PLURAL = "serving.knative.dev", "v1", "services"
 SERVING = ("operator.knative.dev", "v1beta1", NAMESPACE, "knativeservings")
@@ -51,23 +51,15 @@ class KnativeGate:
         """
         if preview:
             return True
-        end = self.clock() + self.timeout
-        reported = ""
-        while True:
-            wrong = await asyncio.to_thread(self._wrong)
-            if not wrong:
-                return True
-            reason = "; ".join(wrong)
-            if self.clock() >= end:
-                raise KnativeError(
-                    f"Knative: found {reason} after {self.timeout:g} s; expected "
-                    f"{len(DEPLOYMENTS)} Deployments available and a webhook that answers; "
-                    f"look at the pods in namespace {NAMESPACE}"
-                )
-            if reason != reported:
-                self.say(f"waiting for Knative: {reason}")
-                reported = reason
-            await asyncio.sleep(self.pause)
+        await until(self._wrong, "Knative", self._late, self.timeout, self.pause, self.say, self.clock)
+        return True
+
+    def _late(self, reason: str) -> KnativeError:
+        return KnativeError(
+            f"Knative: found {reason} after {self.timeout:g} s; expected "
+            f"{len(DEPLOYMENTS)} Deployments available and a webhook that answers; "
+            f"look at the pods in namespace {NAMESPACE}"
+        )
 
     def _wrong(self) -> list[str]:
         found = {item.name: item for item in self.cluster.deployments(NAMESPACE)}

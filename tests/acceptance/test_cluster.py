@@ -112,8 +112,8 @@ def test_the_report_has_every_declared_check_once(report: Json, outputs: StackOu
     assert {c["name"] for c in report["components"]} == {c.name for c in outputs.components}
 
 
-@pytest.mark.req("V1", "V2", "V3", "V4", "V11")
-@pytest.mark.parametrize("requirement", ["V1", "V2", "V3", "V4", "V11"])
+@pytest.mark.req("V1", "V2", "V3", "V4", "V5", "V11", "I12")
+@pytest.mark.parametrize("requirement", ["V1", "V2", "V3", "V4", "V5", "V11", "I12"])
 def test_the_report_proves_the_requirement_live(report: Json, requirement: str) -> None:
     mine = [c for c in report["checks"] if c["requirement"] == requirement]
     assert mine
