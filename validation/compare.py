@@ -66,10 +66,9 @@ def _exact(expected: Mapping[str, Any], observed: Mapping[str, Any], path: str) 
         child = f"{path}.{key}" if path else str(key)
         lines += differences(value, observed[key], child) if key in observed else []
         lines += [] if key in observed else [f"{child}: expected {value}, found nothing"]
-    surplus = [key for key in observed if key not in expected]
-    return lines + [
-        f"{f'{path}.' if path else ''}{k}: expected nothing, found {observed[k]}" for k in surplus
-    ]
+    for key in (key for key in observed if key not in expected):
+        lines.append(f"{f'{path}.' if path else ''}{key}: expected nothing, found {observed[key]}")
+    return lines
 
 
 def _meets(matcher: str, bound: Any, observed: Any) -> bool:

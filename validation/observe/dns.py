@@ -14,7 +14,7 @@ SELECTOR = "k8s-app=kube-dns"
 
 
 def servers(cluster: Cluster, phase: str) -> list[str]:
-    """Of a probe that ended in `phase`: each name service with its ready endpoints; nothing where it succeeded."""
+    """For a probe that ended in `phase`: name services with their ready endpoints; nothing after a success."""
     if phase == "Succeeded":
         return []
     services = cluster.items(names.SERVICES, labelSelector=SELECTOR)

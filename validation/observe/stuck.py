@@ -16,18 +16,15 @@ USUAL = ("ContainerCreating", "PodInitializing")
 
 
 def of_pod(pod: Json) -> list[Json]:
-    """What a pod that does not run says of itself: its containers once it has a node, its condition before."""
+    """What a pod that does not run says of itself: its containers once it has a node, its conditions before."""
     status = pod.get("status", {})
     if not pods.node(pod):
-        conditions = [
-            c for c in status.get("conditions") or [] if c.get("status") == "False" and c.get("message")
-        ]
-        return [_reason(c.get("reason", c["type"]), c["message"]) for c in conditions]
+        unmet = [c for c in status.get("conditions") or [] if c.get("status") == "False"]
+        return [_reason(c.get("reason", c["type"]), c["message"]) for c in unmet if c.get("message")]
     containers = [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]
     waiting = [c["state"]["waiting"] for c in containers if "waiting" in (c.get("state") or {})]
-    return [
-        _reason(w["reason"], w.get("message", "")) for w in waiting if w.get("reason", USUAL[0]) not in USUAL
-    ]
+    unusual = [w for w in waiting if w.get("reason", USUAL[0]) not in USUAL]
+    return [_reason(w["reason"], w.get("message", "")) for w in unusual]
 
 
 def of_jobs(cluster: Cluster, test: str, roles: list[str]) -> dict[str, list[Json]]:
