@@ -85,7 +85,7 @@ def _verdict(
 
 
 def _causes(expected: Any, observed: Any) -> str:
-    """What an observation tells of its reasons under `why` (text or texts), unless that is compared itself."""
+    """What an observation tells of its reasons under `why` (text or texts), unless that is compared, too."""
     if not isinstance(observed, Mapping) or (isinstance(expected, Mapping) and "why" in expected):
         return ""
     told = observed.get("why") or []

@@ -14,7 +14,7 @@ SELECTOR = "k8s-app=kube-dns"
 
 
 def servers(cluster: Cluster, phase: str) -> list[str]:
-    """For a probe that ended in `phase`: name services with their ready endpoints; nothing after a success."""
+    """Name services with their ready endpoints, for a probe that ended in `phase`; none after a success."""
     if phase == "Succeeded":
         return []
     services = cluster.items(names.SERVICES, labelSelector=SELECTOR)

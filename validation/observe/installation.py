@@ -32,7 +32,7 @@ def versions(at: Snapshot) -> Json:
 def _tags(at: Snapshot, namespace: str, component: str) -> tuple[set[str], bool]:
     """(tags, whether all images they are from are the component's).
 
-    Told by the image's name (`prometheus/prometheus`), else by a folder of that name (`kai-scheduler/binder`);
+    Told by the image's name (`prometheus/prometheus`), else by a folder's (`kai-scheduler/binder`);
     where neither is there, the images of the whole namespace are looked at.
     """
     images = {

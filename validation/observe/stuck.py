@@ -16,7 +16,7 @@ USUAL = ("ContainerCreating", "PodInitializing")
 
 
 def of_pod(pod: Json) -> list[Json]:
-    """What a pod that does not run says of itself: its containers once it has a node, its conditions before."""
+    """What a pod that does not run says of itself: its containers once placed, its conditions before."""
     status = pod.get("status", {})
     if not pods.node(pod):
         unmet = [c for c in status.get("conditions") or [] if c.get("status") == "False"]

@@ -411,7 +411,7 @@ def test_an_api_that_fails_fails_the_check_and_not_the_others() -> None:
 
     cluster.admit = broken
     found, _ = preflight.observe(cluster.at())
-    assert "slow" in found["preflight.webhooks"]["error"]
+    assert "slow" in found["preflight.psa_default"]["error"]
     assert found["preflight.storage_class"]["defaults"] == 1
 
 

@@ -16,7 +16,7 @@ from validation.cluster import ClusterError
 
 
 class ActionModule(KitAction):
-    """Result: removed, left (lists of objects), found and seconds by check; an error of the API is found, too."""
+    """Result: removed, left (lists of objects), found (also an error of the API) and seconds by check."""
 
     ARGUMENTS: ClassVar[Json] = {
         "test": {"type": "str", "default": ""},
