@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, Field, ValidationError
 
 from components.catalog import Catalog
-from components.config import source
+from components.config import local, source
 from components.config.errors import SettingsError, from_validation
 from components.config.org import Department, Project
 from components.config.rules import check
@@ -72,7 +72,7 @@ def load(env: Mapping[str, str], catalog: Catalog, root: Path) -> Settings:
     """
     raw = source.read(env)
     try:
-        settings = Settings.model_validate_json(json.dumps(raw.values))
+        settings = Settings.model_validate_json(json.dumps(local.renamed(raw.values, env)))
     except ValidationError as error:
         raise from_validation(error, field_names(Settings), raw.secret) from None
     problems = list(check(settings, catalog, root, raw.secret))
