@@ -50,6 +50,9 @@ types:
 unit:
 	@PATH="$(CURDIR)/$(VENV):$$PATH" $(VENV)/pytest -q -n 2 tests/unit tests/rules tests/roles
 
-lock: ## renew the lock files from requirements.in
+lock: ## renew the Python lock files: requirements.in, local/wheels/*.in
 	@$(VENV)/uv pip compile --system-certs -q --python-version 3.11 --universal --generate-hashes --no-annotate --no-header \
 	  --no-emit-index-url --no-emit-find-links -o requirements.lock requirements.in
+	@for name in local/wheels/*.in; do $(VENV)/uv pip compile --system-certs -q --python-version 3.13 \
+	  --python-platform x86_64-manylinux_2_40 --only-binary :all: --override local/wheels/override.txt --generate-hashes \
+	  --no-annotate --no-header --no-emit-index-url --no-emit-find-links -o $${name%.in}.lock $$name || exit 1; done
