@@ -7,7 +7,7 @@ FAST := $(patsubst %,tests/acceptance/test_%.py,cluster installation admission_d
 # The local stack has a backend of its own; others use the caller's.
 ENTER := $(if $(filter local,$(ENV)),source local/env.sh,export PATH="$(CURDIR)/$(VENV):$$PATH")
 
-.PHONY: demo demo-mirrored down up validate test acceptance acceptance-fast lint types unit python lock help
+.PHONY: demo demo-mirrored down up heal validate test acceptance acceptance-fast lint types unit python lock help
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -19,7 +19,11 @@ down:  ## remove what `make demo` started
 	@$(PYTHON) -m local.down
 
 up: ## pulumi up --stack $(ENV)
-	@$(if $(filter local,$(ENV)),$(PYTHON) -m local.demo --until up,$(ENTER) && pulumi up --stack $(ENV))
+	@$(if $(filter local,$(ENV)),$(PYTHON) -m local.demo --until up,$(ENTER) && pulumi up --stack $(ENV) || \
+	  { echo "after a run that was killed: make heal ENV=$(ENV)" >&2; exit 1; })
+
+heal: ## after a killed `pulumi up`: make stack $(ENV) ready for the next one
+	@$(ENTER) && $(VENV)/python -m healing $(ENV)
 
 validate: ## prove an installed environment: make validate ENV=local
 	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV)
