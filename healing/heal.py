@@ -1,7 +1,7 @@
 """The order in which a dead run's remains are taken away.
 
-Each step can be repeated, and what later steps need to know is taken away last: a recovery that is killed itself
-is done again from its beginning.
+Each step can be repeated, and what later steps need to know is taken away last: a recovery that is killed
+itself is done again from its beginning.
 """
 
 from __future__ import annotations

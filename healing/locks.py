@@ -1,7 +1,7 @@
 """Who holds a stack's lock, and whether that run is still alive.
 
-Backends without a service (files, S3, …) keep a file per lock with host, process and time; Pulumi shows them to
-whoever comes second. Pulumi's own service shows nobody.
+Backends without a service (files, S3, …) keep a file per lock with host, process and time; Pulumi shows them
+to whoever comes second. Pulumi's own service shows nobody.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ def owners(pulumi: Pulumi, project: str) -> list[Owner]:
     text = done.stdout + done.stderr
     if CONFLICT in text:
         raise HealError(
-            f"stack {pulumi.stack}: another update is in progress, the backend does not say whose; expected none; "
-            f"wait for it, or run `pulumi cancel --stack {pulumi.stack}` and this again if you know that it is gone"
+            f"stack {pulumi.stack}: another update is in progress, the backend does not say whose; "
+            f"expected none; wait for it, or run `pulumi cancel --stack {pulumi.stack}` and this again "
+            "if you know that it is gone"
         )
     return parse(text) if LOCKED in text else []
 

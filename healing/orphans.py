@@ -1,7 +1,7 @@
 """Processes that a killed Pulumi leaves behind: providers go on with what they had begun for minutes.
 
-A provider asks every five minutes whether its engine is there (`rpcutil.Healthcheck` of Pulumi's SDK). Until then
-it may finish a Helm install that no state knows of, while the next run is at work.
+A provider asks every five minutes whether its engine is there (`rpcutil.Healthcheck` of Pulumi's SDK). Until
+then it may finish a Helm install that no state knows of, while the next run is at work.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Helm releases that a dead run left between two states, or finished without the stack knowing.
 
-Helm keeps one Secret per revision (label `owner=helm`); while the newest is pending, no install or upgrade begins,
-and an install is refused where a release of that name is recorded. A record that goes takes no object with it:
-the next install takes over what carries the release's own annotations.
+Helm keeps one Secret per revision (label `owner=helm`). While the newest is pending, no install or upgrade
+begins, and an install is refused where a release of that name is recorded. A record that goes takes no object
+with it: the next install takes over what carries the release's own annotations.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ def _place(resource: Mapping[str, Any]) -> tuple[str, str]:
 def free(cluster: Cluster, state: Json, since: datetime | None) -> None:
     """Forget the revisions that would be in the next run's way.
 
-    These are pending revisions of the stack's releases, and whole releases whose creation the stack does not know
-    to have ended. `since` is when the dead run began: what was first deployed earlier is somebody else's.
+    These are pending revisions of the stack's releases, and whole releases whose creation the stack does not
+    know to have ended. `since` is when the dead run began: what was first deployed earlier is not its work.
     """
     for secret in [*_stuck(cluster, state), *_unknown(cluster, state, since)]:
         meta = secret["metadata"]
