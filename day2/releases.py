@@ -1,0 +1,85 @@
+"""What Helm rendered, from the Secret in which it keeps a release."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from day2.state import ReleaseName
+from validation.cluster import Cluster
+
+Json = dict[str, Any]
+
+
+class ReleaseError(RuntimeError):
+    """A release cannot be read, or is not deployed."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A release's objects, and the CRDs that its chart brings beside the templates.
+
+    Hooks are not among them: they are jobs and what jobs need, made and removed at each upgrade.
+    """
+
+    objects: tuple[Json, ...]
+    crds: tuple[Json, ...]
+
+
+_TEXTS = {"tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:value"}
+
+
+class _Loader(yaml.CSafeLoader):
+    """YAML as Kubernetes reads it: dates and `=` are texts."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if tag not in _TEXTS]
+    for first, found in yaml.CSafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def rendered(cluster: Cluster, release: ReleaseName) -> Rendered:
+    """The newest deployed revision. Raises ReleaseError, ClusterError."""
+    found = cluster.get(
+        f"/api/v1/namespaces/{release.namespace}/secrets",
+        labelSelector=f"owner=helm,name={release.name},status=deployed",
+    )["items"]
+    if not found:
+        raise ReleaseError(
+            f"Helm release {release.namespace}/{release.name}: found no deployed revision; expected one; "
+            "run `pulumi up`"
+        )
+    newest = max(found, key=lambda item: int(item["metadata"]["labels"]["version"]))
+    return decode(newest["data"]["release"], release.namespace)
+
+
+def decode(text: str, namespace: str) -> Rendered:
+    """Helm's own encoding: JSON, gzip, base64, and the API's base64 around it.
+
+    `namespace` is the release's, which its objects are in unless they name another.
+    """
+    data = json.loads(gzip.decompress(base64.b64decode(base64.b64decode(text))))
+    files = data["chart"].get("files") or []
+    crds = [
+        obj
+        for file in files
+        if file["name"].startswith("crds/")
+        for obj in _objects(base64.b64decode(file["data"]).decode())
+    ]
+    objects = [_placed(obj, namespace) for obj in _objects(data.get("manifest") or "")]
+    return Rendered(tuple(objects), tuple(crds))
+
+
+def _objects(text: str) -> list[Json]:
+    return [obj for obj in yaml.load_all(text, _Loader) if obj]  # noqa: S506 (a safe loader)
+
+
+def _placed(obj: Json, namespace: str) -> Json:
+    metadata = obj["metadata"]
+    return obj | {"metadata": {"namespace": namespace} | metadata}
