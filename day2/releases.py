@@ -77,7 +77,7 @@ def decode(text: str, namespace: str) -> Rendered:
 
 
 def _objects(text: str) -> list[Json]:
-    return [obj for obj in yaml.load_all(text, _Loader) if obj]  # noqa: S506 (a safe loader)
+    return [obj for obj in yaml.load_all(text, _Loader) if obj]
 
 
 def _placed(obj: Json, namespace: str) -> Json:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from components.labels import PROJECT_KEY
+
 Json = dict[str, Any]
 # How Pulumi marks a secret in JSON.
 _MARK = "4dabf18193072939515e22adb298388d"
@@ -34,6 +36,10 @@ class Declared:
     def name(self) -> str:
         """The object's own name."""
         return str(self.body["metadata"]["name"])
+
+    def is_project(self) -> bool:
+        """Whether it is the namespace of a project, where people's workloads are."""
+        return self.body["kind"] == "Namespace" and PROJECT_KEY in self.body["metadata"].get("labels", {})
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,10 @@
-"""Fields that nobody stated: who put them there, from the object's managedFields."""
+"""Who wrote which field of an object: the leaves of its managedFields."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 Json = dict[str, Any]
@@ -11,25 +12,44 @@ Path = tuple[str, ...]
 _ABSENT = object()
 
 
-def added(expected: Json, found: Json) -> Iterator[tuple[Path, Any, str]]:
-    """(path, value, manager) of fields that are set on the object and not stated.
+@dataclass(frozen=True)
+class Written:
+    """A field with its value and its writer; `stated` says that what is compared with states it, too."""
 
-    Status is nobody's to state, and neither is a field that is inside of a stated value.
-    """
-    for entry in found["metadata"].get("managedFields") or []:
-        if entry.get("subresource") != "status":
-            for path, value in _leaves(entry.get("fieldsV1") or {}, expected, found, ()):
-                yield path, value, str(entry.get("manager", ""))
+    path: Path
+    value: Any
+    manager: str
+    stated: bool
 
 
-def _leaves(fields: Json, expected: Any, found: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    if not path and "f:status" in fields:
-        fields = {key: value for key, value in fields.items() if key != "f:status"}
+def written_fields(expected: Json, found: Json) -> list[Written]:
+    """Every field that somebody wrote. Status is nobody's to state and left out."""
+    return [
+        Written(path, value, str(entry.get("manager", "")), stated)
+        for entry in found["metadata"].get("managedFields") or []
+        if entry.get("subresource") != "status"
+        for path, value, stated in _leaves(_without_status(entry.get("fieldsV1") or {}), expected, found, ())
+    ]
+
+
+def writer(path: Path, fields: list[Written]) -> str:
+    """Who wrote the field or something in it, empty if nobody did."""
+    return next((item.manager for item in fields if _meet(item.path, path)), "")
+
+
+def _meet(one: Path, other: Path) -> bool:
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
+
+
+def _without_status(fields: Json) -> Json:
+    return {key: value for key, value in fields.items() if key != "f:status"}
+
+
+def _leaves(fields: Json, expected: Any, found: Any, path: Path) -> Iterator[tuple[Path, Any, bool]]:
     deeper = {key: value for key, value in fields.items() if key != "."}
-    if not deeper:
-        if path and expected is _ABSENT and found is not _ABSENT:
-            yield path, found
-        return
+    if not deeper and path:
+        yield path, found, expected is not _ABSENT
     for key, value in deeper.items():
         name, one, other = _step(key, expected, found)
         if other is not _ABSENT:

@@ -19,9 +19,9 @@ def same(expected: Any, found: Any, path: tuple[str, ...]) -> bool:
     """Whether two values that are neither maps nor lists of maps say the same."""
     if nothing(expected) and nothing(found):
         return True
-    if type(expected) is type(found) or {type(expected), type(found)} == {int, float}:
-        if expected == found:
-            return True
+    comparable = type(expected) is type(found) or {type(expected), type(found)} == {int, float}
+    if comparable and expected == found:
+        return True
     if _QUANTITIES.isdisjoint(path):
         return False
     try:
