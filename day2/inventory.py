@@ -26,6 +26,9 @@ class Item:
     owned: bool = field(default=False, compare=False)
     deleting: bool = field(default=False, compare=False)
     managers: frozenset[str] = field(default=frozenset(), compare=False)
+    path: str = field(default="", compare=False)
+    #: Name of the CRD that the object's kind would have.
+    resource: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         place = f"{self.namespace}/" if self.namespace else ""
@@ -45,6 +48,8 @@ def item(kind: Kind, metadata: Json) -> Item:
         bool(metadata.get("ownerReferences")),
         "deletionTimestamp" in metadata,
         frozenset(entry.get("manager", "") for entry in metadata.get("managedFields") or ()),
+        kind.path(metadata.get("namespace", ""), metadata["name"]),
+        f"{kind.plural}.{kind.group}",
     )
 
 

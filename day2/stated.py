@@ -54,10 +54,12 @@ def stated(cluster: Cluster, kinds: Kinds, stack: Stack) -> list[Stated]:
         for body in (*there.crds, *there.objects):
             item = Stated(_fit(kinds, body), source)
             found[item.key()] = item
-    for declared in stack.objects:
-        item = Stated(_fit(kinds, declared.body), patch=declared.patch)
-        found[item.key()] = item
-    return list(found.values())
+    return list((found | {item.key(): item for item in own(kinds, stack)}).values())
+
+
+def own(kinds: Kinds, stack: Stack) -> list[Stated]:
+    """The stack's own objects. Raises ClusterError."""
+    return [Stated(_fit(kinds, declared.body), patch=declared.patch) for declared in stack.objects]
 
 
 def crds(everything: list[Stated]) -> list[Stated]:
