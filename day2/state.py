@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from components.config.local import renamed
 from components.labels import PROJECT_KEY
 
 Json = dict[str, Any]
@@ -70,9 +71,9 @@ class Stack:
         return {item.name: item.patch for item in self.objects if item.body["kind"] == "Namespace"}
 
 
-def export(stack: str, root: Path, timeout: float = 60) -> Json:
-    """The state with its secrets, which stay in this process. Raises StateError."""
-    command = ["pulumi", "stack", "export", "--show-secrets", "--stack", stack, "--non-interactive"]
+def ask(words: list[str], stack: str, root: Path, timeout: float = 60) -> Json:
+    """What a command of Pulumi about the stack prints as JSON. Raises StateError."""
+    command = ["pulumi", *words, "--stack", stack, "--non-interactive"]
     try:
         done = subprocess.run(
             command, cwd=root, capture_output=True, text=True, timeout=timeout, env=os.environ
@@ -87,8 +88,19 @@ def export(stack: str, root: Path, timeout: float = 60) -> Json:
     return data
 
 
-def parse(name: str, exported: Json, root: Path) -> Stack:
-    """The stack of an exported state. Raises StateError for one with several clusters."""
+def cluster_setting(stack: str, root: Path) -> tuple[str, str]:
+    """Context and kubeconfig of the stack's settings, for a stack that has nothing in its state."""
+    found = ask(["config", "--json"], stack, root).get("runai-kit:cluster", {}).get("objectValue") or {}
+    cluster = renamed({"cluster": found}, os.environ)["cluster"]
+    assert isinstance(cluster, dict)
+    return str(cluster.get("context", "")), str(cluster.get("kubeconfig", ""))
+
+
+def parse(name: str, exported: Json, root: Path, fallback: tuple[str, str] = ("", "")) -> Stack:
+    """The stack of an exported state; `fallback` is context and kubeconfig when it has no cluster.
+
+    Raises StateError for one with several clusters.
+    """
     deployment = exported.get("deployment") or {}
     resources = [item for item in deployment.get("resources") or [] if not item.get("delete")]
     clusters = {
@@ -97,7 +109,7 @@ def parse(name: str, exported: Json, root: Path) -> Stack:
     }
     if len(clusters) > 1:
         raise StateError(f"stack {name}: found {len(clusters)} clusters in its state; expected one")
-    context, kubeconfig = next(iter(clusters), ("", ""))
+    context, kubeconfig = next(iter(clusters), fallback)
     objects, releases = [], []
     for item in resources:
         if item["type"] == _RELEASE:
@@ -117,8 +129,9 @@ def parse(name: str, exported: Json, root: Path) -> Stack:
 
 
 def read(stack: str, root: Path) -> Stack:
-    """Export and parse. Raises StateError."""
-    return parse(stack, export(stack, root), root)
+    """Export and parse; secrets stay in this process. Raises StateError."""
+    exported = ask(["stack", "export", "--show-secrets"], stack, root)
+    return parse(stack, exported, root, cluster_setting(stack, root))
 
 
 def opened(value: Any) -> Any:

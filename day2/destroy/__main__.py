@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from day2.destroy.options import agreed, options
-from day2.destroy.run import Destroy, Incomplete, Refused
-from day2.destroy.workloads import Stuck
+from day2.destroy.run import Destroy, IncompleteError, RefusedError
+from day2.destroy.workloads import StuckError
 from day2.state import Stack, StateError, read
 from validation.cluster import Cluster, ClusterError
 
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stack = read(asked.stack, ROOT)
         run = Destroy(asked, stack, _reach(stack), ROOT, lambda text: print(text, flush=True))
         run.look()
-    except (StateError, ClusterError, Refused) as error:
+    except (StateError, ClusterError, RefusedError) as error:
         print(f"destroy of stack {asked.stack}: {error}\nNothing was changed.", file=sys.stderr)
         return 1
     if not agreed(asked, stack.context):
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         run.begin()
         run.pulumi()
         run.finish()
-    except (ClusterError, Stuck, Incomplete) as error:
+    except (ClusterError, StuckError, IncompleteError) as error:
         print(f"destroy of stack {asked.stack}: not complete: {error}", file=sys.stderr)
         return 1
     print(f"stack {asked.stack}: nothing of it is left in context {stack.context}; {_since(start)}")

@@ -19,17 +19,17 @@ from validation.cluster import Cluster
 _COLLECTED = 60.0
 
 
-class Refused(RuntimeError):
+class RefusedError(RuntimeError):
     """Nothing was changed; the text says why and what to do."""
 
 
-class Incomplete(RuntimeError):
+class IncompleteError(RuntimeError):
     """Something is left; the text names it and who holds it."""
 
 
 @dataclass
 class Destroy:
-    """One destroy. Its steps raise Refused, Incomplete, workloads.Stuck, ClusterError."""
+    """One destroy. Its steps raise RefusedError, IncompleteError, workloads.StuckError, ClusterError."""
 
     options: Options
     stack: Stack
@@ -81,10 +81,10 @@ class Destroy:
         what = (
             "ended with an error" if code else f"stood still for {self.options.patience:g} s and was stopped"
         )
-        why = "".join(f"\n  {text}" for text in held) or " nothing that waits for a finalizer"
-        raise Incomplete(
-            f"pulumi destroy {what}; held by:{why}\nexpected nothing to be held; let its controller finish, or "
-            "remove the finalizer if that controller is gone for good, and run it again: it goes on from here"
+        why = "".join(f"\n  {text}" for text in held) or " no finalizer; the lines above say more"
+        raise IncompleteError(
+            f"pulumi destroy {what}; held by:{why}\nexpected nothing to be held; let its controller finish, "
+            "or remove the finalizer if that controller is gone for good; the next destroy goes on from here"
         )
 
     def finish(self) -> None:
@@ -99,23 +99,23 @@ class Destroy:
             self.say(f"left {len(self._crds)} CRDs, which other objects may need; PURGE=1 deletes them, too")
         gone = {crd.name for crd in self._crds} if self.options.purge else set()
         if left := sweep.left(self.cluster, self._mine(), self._stated, gone, _COLLECTED):
-            raise Incomplete("found after the destroy:" + "".join(f"\n  {text}" for text in left))
+            raise IncompleteError("found after the destroy:" + "".join(f"\n  {text}" for text in left))
 
     def _refuse(self, found: people.People) -> None:
         elsewhere = [item for item in found.outside if item.resource in {crd.name for crd in self._crds}]
         if self.options.purge and (elsewhere := elsewhere or self._instances()):
-            raise Refused(
+            raise RefusedError(
                 "PURGE would delete objects that this kit did not make:"
                 f"{people.listed(elsewhere)}\nexpected none of these kinds; delete them, or leave PURGE out"
             )
         if found.inside and not self.options.workloads:
-            raise Refused(
-                f"found {len(found.inside)} objects in the kit's namespaces that this kit did not make, and that "
-                f"would go with them:{people.listed(found.inside)}\n"
+            raise RefusedError(
+                f"found {len(found.inside)} objects in the kit's namespaces that this kit did not make, "
+                f"and that would go with them:{people.listed(found.inside)}\n"
                 "move or delete them, or say WORKLOADS=1 to have them deleted"
             )
         if found.outside and not self.options.workloads:
-            raise Refused(
+            raise RefusedError(
                 f"found {len(found.outside)} objects that would lose the controllers they rely on:"
                 f"{people.listed(found.outside)}\n"
                 "move or delete them, or say WORKLOADS=1 to leave them without"

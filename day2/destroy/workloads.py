@@ -16,7 +16,7 @@ GRACE = 20
 _FIRST = ("Service", "Workflow", "CronJob", "Job", "Deployment", "StatefulSet", "ReplicaSet")
 
 
-class Stuck(RuntimeError):
+class StuckError(RuntimeError):
     """Something does not go; the text names it and who holds it."""
 
 
@@ -30,7 +30,7 @@ def end(
 ) -> None:
     """Delete the objects, then every pod of the namespaces, and wait until the pods are gone.
 
-    Raises Stuck after `patience` seconds, ClusterError.
+    Raises StuckError after `patience` seconds, ClusterError.
     """
     objects = sorted(objects, key=lambda item: _FIRST.index(item.kind) if item.kind in _FIRST else 99)
     for item in objects:
@@ -48,7 +48,7 @@ def end(
                 cluster.delete(f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}", grace_seconds=GRACE)
         if time.monotonic() > stop:
             held = "; ".join(f"{pod} ({', '.join(pod.finalizers) or 'its node'})" for pod in pods)
-            raise Stuck(
+            raise StuckError(
                 f"pods: found {len(pods)} after {patience:g} s, held by {held}; expected none; "
                 "look at their nodes, or at whoever owns these finalizers"
             )
