@@ -52,14 +52,14 @@ def stated(cluster: Cluster, kinds: Kinds, stack: Stack) -> list[Stated]:
         there = rendered(cluster, release)
         source = f"release {release.name}"
         for body in (*there.crds, *there.objects):
-            item = Stated(_fit(kinds, body), source)
+            item = Stated(fit(kinds, body), source)
             found[item.key()] = item
     return list((found | {item.key(): item for item in own(kinds, stack)}).values())
 
 
 def own(kinds: Kinds, stack: Stack) -> list[Stated]:
     """The stack's own objects. Raises ClusterError."""
-    return [Stated(_fit(kinds, declared.body), patch=declared.patch) for declared in stack.objects]
+    return [Stated(fit(kinds, declared.body), patch=declared.patch) for declared in stack.objects]
 
 
 def crds(everything: list[Stated]) -> list[Stated]:
@@ -67,7 +67,7 @@ def crds(everything: list[Stated]) -> list[Stated]:
     return [item for item in everything if item.body["kind"] == _CRD]
 
 
-def _fit(kinds: Kinds, body: Json) -> Json:
+def fit(kinds: Kinds, body: Json) -> Json:
     """As it can be compared: no status, texts of Secrets as data, a namespace only where there is one."""
     body = {key: value for key, value in body.items() if key != "status"}
     kind = kinds.find(body["apiVersion"], body["kind"])

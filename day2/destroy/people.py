@@ -28,10 +28,14 @@ def people(stack: Stack, everything: Iterable[Stated], found: Iterable[Item]) ->
     everything = list(everything)
     stated = {item.key() for item in everything}
     mine = {name for name, foreign in stack.namespaces().items() if not foreign}
+    projects = {item.name for item in stack.objects if item.is_project()}
     brought = {item.name for item in crds(everything)}
     inside, outside = [], []
     for item in found:
         if (item.kind, item.namespace, item.name) in stated or item.owned or item.deleting or _known(item):
+            continue
+        if item.namespace in mine - projects and by_pulumi(item):
+            # Of a release that was killed while it was installed: the state does not know it yet.
             continue
         if item.namespace in mine:
             inside.append(item)
@@ -48,6 +52,11 @@ def _known(item: Item) -> bool:
         return True
     reservation = item.kind == "Pod" and item.name.startswith(_RESERVATION)
     return reservation or owned().object(item.kind, item.name) is not None
+
+
+def by_pulumi(item: Item) -> bool:
+    """Whether this kit's provider wrote it."""
+    return any(manager.startswith("pulumi") for manager in item.managers)
 
 
 def of_tests(item: Item) -> bool:

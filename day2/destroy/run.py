@@ -6,13 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from day2.destroy import engine, holders, marks, people, sweep, webhooks, workloads
+from day2 import releases
+from day2.destroy import engine, holders, marks, people, sweep, unrecorded, webhooks, workloads
 from day2.destroy.options import Options
 from day2.inventory import Item, inventory
 from day2.kinds import Kinds
-from day2.releases import ReleaseError
-from day2.state import Stack
-from day2.stated import Stated, own, stated
+from day2.releases import ReleaseError, Rendered
+from day2.state import ReleaseName, Stack
+from day2.stated import Stated, fit, own, stated
 from validation.cluster import Cluster
 
 # Seconds for the cluster's own collection of what has no owner any more.
@@ -36,6 +37,7 @@ class Destroy:
     cluster: Cluster
     root: Path
     say: Callable[[str], None]
+    _unrecorded: dict[ReleaseName, Rendered] = field(default_factory=dict)
     _stated: list[Stated] = field(default_factory=list)
     _found: list[Item] = field(default_factory=list)
     _crds: list[Item] = field(default_factory=list)
@@ -49,6 +51,11 @@ class Destroy:
             # Taken away by hand, or never finished: the rest is still the stack's.
             self.say(f"note: {error}")
             self._stated = own(kinds, self.stack)
+        homes = [name for name in self._mine() if name not in self._projects()]
+        self._unrecorded = releases.unrecorded(self.cluster, homes, self.stack.releases)
+        self._stated += [
+            Stated(fit(kinds, body), f"release {name}") for name, body in unrecorded.objects(self._unrecorded)
+        ]
         self._found = inventory(self.cluster)
         self._crds = marks.candidates(self.cluster, kinds, self.stack.name, self._stated)
         self._refuse(people.people(self.stack, self._stated, self._found))
@@ -58,7 +65,7 @@ class Destroy:
         if not self.options.purge:
             marks.mark(self.cluster, self.stack.name, self._crds)
         self._unblock()
-        projects = [item.name for item in self.stack.objects if item.is_project() and not item.patch]
+        projects = self._projects()
         inside = people.people(self.stack, self._stated, self._found).inside
         tests = [item for item in self._found if item.namespace in projects and people.of_tests(item)]
         workloads.end(
@@ -69,6 +76,7 @@ class Destroy:
             self.say,
             self.options.patience,
         )
+        unrecorded.remove(self.cluster, Kinds(self.cluster), self._unrecorded, self.say)
 
     def pulumi(self) -> None:
         """What the stack made, in the reverse of its order."""
@@ -132,6 +140,9 @@ class Destroy:
         for path in webhooks.unanswered(self.cluster, self._mine()):
             if self.cluster.delete(path):
                 self.say(f"webhook {path.rpartition('/')[2]}: nobody answers it; deleted")
+
+    def _projects(self) -> list[str]:
+        return [item.name for item in self.stack.objects if item.is_project() and not item.patch]
 
     def _mine(self) -> set[str]:
         return {name for name, foreign in self.stack.namespaces().items() if not foreign}

@@ -53,6 +53,8 @@ class Findings:
         advice = ""
         if self.drift:
             advice = f"; `pulumi up --refresh --stack {stack}` states the stack's own objects again"
+        if any("[release " in item.subject for item in self.drift):
+            advice += ", those of a release come back with its next upgrade or by hand"
         return [*lines, f"stack {stack}: {self.objects} objects compared: {count}{unread}{advice}"]
 
 
