@@ -7,7 +7,7 @@ FAST := $(patsubst %,tests/acceptance/test_%.py,cluster installation admission_d
 # The local stack has a backend of its own; others use the caller's.
 ENTER := $(if $(filter local,$(ENV)),source local/env.sh,export PATH="$(CURDIR)/$(VENV):$$PATH")
 
-.PHONY: demo demo-mirrored down up heal validate test acceptance acceptance-fast lint types unit python lock help
+.PHONY: demo demo-mirrored down up heal drift destroy validate test acceptance acceptance-fast lint types unit python lock help
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -24,6 +24,13 @@ up: ## pulumi up --stack $(ENV)
 
 heal: ## after a killed `pulumi up`: make stack $(ENV) ready for the next one
 	@$(ENTER) && $(VENV)/python -m healing $(ENV)
+
+drift: ## what differs from what was installed: make drift ENV=local (0 nothing, 1 drift, 2 could not look)
+	@$(ENTER) && $(VENV)/python -m day2.drift $(ENV)
+
+destroy: ## remove an installation: make destroy ENV=local [WORKLOADS=1] [PURGE=1] [YES=1]
+	@$(ENTER) && $(VENV)/python -m day2.destroy $(ENV) \
+	  $(if $(WORKLOADS),--workloads) $(if $(PURGE),--purge) $(if $(YES),--yes)
 
 validate: ## prove an installed environment: make validate ENV=local
 	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV)

@@ -62,6 +62,12 @@ class Cluster:
         found = self.find(path, **params)
         return list(found.get("items", [])) if found else []
 
+    def metadata(self, path: str, **params: Any) -> list[Json]:
+        """Metadata of a list's items, without the contents (of Secrets, for one)."""
+        accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+        found: Json = json.loads(self._call("GET", path, params, accept=accept).data)
+        return [item["metadata"] for item in found["items"] or []]
+
     def text(self, path: str, **params: Any) -> str:
         """Body as text (logs, metrics through the API server's proxy)."""
         body: bytes = self._call("GET", path, params).data
@@ -155,10 +161,11 @@ class Cluster:
         body: Json | None = None,
         timeout: float | None = None,
         content_type: str = "application/json",
+        accept: str = "application/json, */*",
     ) -> urllib3.BaseHTTPResponse:
         settings = self._api.configuration
         url = f"{settings.host}{path}" + (f"?{urlencode(params)}" if params else "")
-        headers = {"Accept": "application/json, */*", "Content-Type": content_type}
+        headers = {"Accept": accept, "Content-Type": content_type}
         # Asked for at each call: it also refreshes short-lived tokens of exec plugins.
         token = settings.get_api_key_with_prefix("authorization") or settings.get_api_key_with_prefix(
             "BearerToken"
