@@ -19,7 +19,7 @@ down:  ## remove what `make demo` started
 	@$(PYTHON) -m local.down
 
 up: ## pulumi up --stack $(ENV)
-	@$(if $(filter local,$(ENV)),$(PYTHON) -m local.demo --until up,$(ENTER) && pulumi up --stack $(ENV))
+	@$(if $(filter local,$(ENV)),$(PYTHON) -m local.demo --until up,$(ENTER) && $(PYTHON) -m components.private pulumi up --stack $(ENV))
 
 validate: ## prove an installed environment: make validate ENV=local
 	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV)

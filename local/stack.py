@@ -6,6 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from components import private
 from local import heal, paths, shell, tools
 from local.cluster import create
 
@@ -37,13 +38,14 @@ def prepare() -> dict[str, str]:
 
 def up() -> None:
     """Bring the stack up without a question, after undoing what a killed run left."""
-    env = prepare()
-    heal.heal(NAME, [_pulumi()], create.kubectl(), env)
-    shell.run(
-        [_pulumi(), "up", "--stack", NAME, "--yes", "--skip-preview", "--non-interactive"],
-        env=env,
-        cwd=paths.ROOT,
-    )
+    with private.folder() as temporary:
+        env = prepare() | {"TMPDIR": str(temporary)}
+        heal.heal(NAME, [_pulumi()], create.kubectl(), env)
+        shell.run(
+            [_pulumi(), "up", "--stack", NAME, "--yes", "--skip-preview", "--non-interactive"],
+            env=env,
+            cwd=paths.ROOT,
+        )
 
 
 def _pulumi() -> str:
