@@ -19,7 +19,8 @@ down:  ## remove what `make demo` started
 	@$(PYTHON) -m local.down
 
 up: ## pulumi up --stack $(ENV)
-	@$(if $(filter local,$(ENV)),$(PYTHON) -m local.demo --until up,$(ENTER) && pulumi up --stack $(ENV) || \
+	@$(if $(filter local,$(ENV)),$(PYTHON) -m local.demo --until up,$(ENTER) && \
+	  $(PYTHON) -m components.private pulumi up --stack $(ENV) || \
 	  { echo "after a run that was killed: make heal ENV=$(ENV)" >&2; exit 1; })
 
 heal: ## after a killed `pulumi up`: make stack $(ENV) ready for the next one

@@ -6,6 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
+from components import private
 from local import paths, shell, tools
 
 NAME = os.environ.get("RUNAI_KIT_STACK", "local")
@@ -36,13 +37,14 @@ def prepare() -> dict[str, str]:
 
 def up() -> None:
     """Bring the stack up without a question, after undoing what a killed run left."""
-    env = prepare()
-    shell.run([paths.VENV / "bin" / "python", "-m", "healing", NAME], env=env, cwd=paths.ROOT)
-    shell.run(
-        [_pulumi(), "up", "--stack", NAME, "--yes", "--skip-preview", "--non-interactive"],
-        env=env,
-        cwd=paths.ROOT,
-    )
+    with private.folder() as temporary:
+        env = prepare() | {"TMPDIR": str(temporary)}
+        shell.run([paths.VENV / "bin" / "python", "-m", "healing", NAME], env=env, cwd=paths.ROOT)
+        shell.run(
+            [_pulumi(), "up", "--stack", NAME, "--yes", "--skip-preview", "--non-interactive"],
+            env=env,
+            cwd=paths.ROOT,
+        )
 
 
 def _pulumi() -> str:
