@@ -40,10 +40,15 @@ class ProjectNamespace(NamespaceEntry):
 
 
 class Chart(Entry):
-    """`file` below a chart directory; `oci` with the `published` version where it can be pulled."""
+    """`file` below a chart directory; where it can be pulled, `oci` or `repository` and `name`, and `published`.
+
+    `published` is the chart's own version, which may differ from the part's.
+    """
 
     file: str
     oci: str = ""
+    repository: str = ""
+    name: str = ""
     published: str = ""
 
 

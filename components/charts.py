@@ -25,4 +25,10 @@ class ChartSource:
             raise ValueError(f"{part.name} has no chart in the catalog")
         if self.charts.source == "directory":
             return {"chart": f"{self.charts.directory.rstrip('/')}/{part.chart.file}"}
-        return {"chart": part.chart.oci, "version": part.chart.published}
+        if part.chart.oci:
+            return {"chart": part.chart.oci, "version": part.chart.published}
+        return {
+            "chart": part.chart.name,
+            "version": part.chart.published,
+            "repository_opts": {"repo": part.chart.repository},
+        }

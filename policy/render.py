@@ -18,7 +18,7 @@ from components.config.errors import NAMESPACE, from_validation
 from components.kai.settings import kai_inputs
 from components.knative.bundle import BundleError
 from components.namespaces import PULL_SECRET, wanted_namespaces
-from components.platform import parts
+from components.profiles import parts
 from components.prometheus import bundle, stack
 from components.scheduler import generation
 from components.settings import Settings, field_names
