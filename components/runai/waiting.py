@@ -28,7 +28,7 @@ def until_phase(
     clock: Clock | None = None,
     pause: float = 2,
 ) -> Any:
-    """The object once `phase` (name and message) is a good one. Raises NotReadyError after `timeout` seconds."""
+    """The object once its `phase` (name and message) is a good one. Raises NotReadyError in the end."""
     clock = clock or Clock()
     end = clock.now() + timeout
     while True:
