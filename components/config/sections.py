@@ -32,10 +32,15 @@ class Cluster(Section):
 
 
 class Charts(Section):
-    """Where charts come from: their registries, or files in a directory (closed networks, local cluster)."""
+    """Where charts come from: their registries, files in a directory, or a mirror.
 
-    source: Literal["registry", "directory"] = "registry"
+    A mirror is an OCI registry that keeps each chart below `prefix` under its own registry and path;
+    `make mirror` fills it.
+    """
+
+    source: Literal["registry", "directory", "mirror"] = "registry"
     directory: Text = "build/charts"
+    prefix: RegistryPrefix = ""
 
 
 class Registry(Section):
