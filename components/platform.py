@@ -8,6 +8,7 @@ from pathlib import Path
 import pulumi
 from pulumi_kubernetes import KubeClientSettingsArgs, Provider
 
+from components.addons import Addons
 from components.capacity import FakeGpuGate, expected_gpus
 from components.catalog import Catalog
 from components.charts import ChartSource
@@ -72,7 +73,8 @@ class Platform(pulumi.ComponentResource):
         if settings.monitoring.enabled:
             self._monitoring()
         # Operators that the profile's first part waits for, besides the namespaces.
-        self.operators: list[pulumi.Resource] = []
+        self.addons = Addons(self)
+        self.operators = self.addons.before(self.after(*self.namespaces.before))
         self.profile.declare()
         self.register_outputs({})
 

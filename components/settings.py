@@ -11,6 +11,18 @@ from pydantic import BaseModel, Field, ValidationError
 
 from components.catalog import Catalog
 from components.config import local, source
+from components.config.addons import (
+    SCHEDULED_PARTS,
+    Fractioning,
+    GpuOperator,
+    Grove,
+    LeaderWorkerSet,
+    MpiOperator,
+    ResourceManagement,
+    Sharing,
+    TrainingOperator,
+    WorkloadMap,
+)
 from components.config.errors import SettingsError, from_validation
 from components.config.org import Department, Project
 from components.config.rules import check
@@ -40,6 +52,7 @@ class Settings(Section):
     registry: Registry = Registry()
     images: Images = Images()
     scheduler: Scheduler
+    sharing: Sharing = "reservation"
     capacity: Capacity = Capacity()
     node_pools: NodePools = NodePools()
     departments: tuple[Department, ...] = ()
@@ -47,6 +60,14 @@ class Settings(Section):
     ingress: Ingress = Ingress()
     tls: Tls = Tls()
     monitoring: Monitoring = Monitoring()
+    gpu_operator: GpuOperator = GpuOperator()
+    resource_management: ResourceManagement = ResourceManagement()
+    fractioning: Fractioning = Fractioning()
+    grove: Grove = Grove()
+    workload_map: WorkloadMap = WorkloadMap()
+    leader_worker_set: LeaderWorkerSet = LeaderWorkerSet()
+    training_operator: TrainingOperator = TrainingOperator()
+    mpi_operator: MpiOperator = MpiOperator()
     fake_gpus: FakeGpus = FakeGpus()
     expected_gpus: dict[str, int] = Field(default_factory=dict)
     validation: Validation = Validation()
@@ -54,6 +75,14 @@ class Settings(Section):
     def projects(self) -> list[tuple[Department, Project]]:
         """Every project with its department, in the stack file's order."""
         return [(department, project) for department in self.departments for project in department.projects]
+
+    def fractions(self) -> bool:
+        """Whether the scheduler places parts of a GPU."""
+        return self.sharing in SCHEDULED_PARTS
+
+    def runtime_class(self) -> str:
+        """The RuntimeClass of pods that use a GPU."""
+        return self.scheduler.runtime_class if self.profile == "modular" else "nvidia"
 
     def inference_domain(self) -> str:
         """Below which Knative's Services answer."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pulumi
 
+from components.addons.resource_management import ResourceManagement
 from components.capacity import by_pool, given
 from components.catalog import Catalog
 from components.cluster import NodeFacts
@@ -32,19 +33,23 @@ class Modular:
     def declare(self) -> None:
         """Declare scheduler and queues; the projects' namespaces come after these and all else."""
         on = self._on
-        scheduler = self._scheduler()
+        managed = "resourceManagement" in on.parts
+        scheduler: Scheduler | ResourceManagement = (
+            on.addons.resource_management(on.ground()) if managed else self._scheduler()
+        )
+        on.addons.after(on.after(scheduler))
         self.capacity = self._capacity()
         self.queues = pulumi.Output.all(self.capacity, scheduler.ready).apply(
             lambda known: self._resolve(known[0])
         )
-        queues = Queues(
-            "queues",
-            on.settings.departments,
-            self.queues.apply(lambda resolved: resolved.quotas),
-            on.settings.node_pools.label_key,
-            on.after(scheduler),
-        )
-        on.namespaces.projects([queues, *on.front()])
+        quotas = self.queues.apply(lambda resolved: resolved.quotas)
+        org: list[pulumi.Resource]
+        if isinstance(scheduler, ResourceManagement):
+            org = scheduler.org(quotas)
+        else:
+            key = on.settings.node_pools.label_key
+            org = [Queues("queues", on.settings.departments, quotas, key, on.after(scheduler))]
+        on.namespaces.projects([*org, *on.front()])
 
     def outputs(self) -> dict[str, pulumi.Input[Any]]:
         """What the inventory reads about scheduler, capacity and queues."""
@@ -54,7 +59,8 @@ class Modular:
             "schedulerName": NAME,
             "queueLabelKey": QUEUE_LABEL,
             "reservationNamespace": RESERVATION,
-            "gpuSharing": scheduler.gpu_sharing,
+            "gpuSharing": self._on.settings.fractions(),
+            "sharing": self._on.settings.sharing,
             "placement": {"gpu": scheduler.placement.gpu, "cpu": scheduler.placement.cpu},
             "capacityGpus": self.capacity.apply(lambda pools: sum(pools.values())),
             "departments": self.queues.apply(self._departments),
@@ -118,5 +124,7 @@ class Modular:
 
 
 def modular_parts(settings: Settings, catalog: Catalog) -> dict[str, str]:
-    """Role → catalog key of what only this profile installs."""
+    """Role → catalog key of what only this profile installs; KRM's chart brings the scheduler inside."""
+    if settings.resource_management.enabled:
+        return {}
     return {"scheduler": catalog.generations("kai-scheduler")[settings.scheduler.version]}
