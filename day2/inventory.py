@@ -27,6 +27,8 @@ class Item:
     deleting: bool = field(default=False, compare=False)
     managers: frozenset[str] = field(default=frozenset(), compare=False)
     path: str = field(default="", compare=False)
+    #: Namespace of the Helm release that it says it belongs to.
+    release: str = field(default="", compare=False)
     #: Name of the CRD that the object's kind would have.
     resource: str = field(default="", compare=False)
 
@@ -49,6 +51,7 @@ def item(kind: Kind, metadata: Json) -> Item:
         "deletionTimestamp" in metadata,
         frozenset(entry.get("manager", "") for entry in metadata.get("managedFields") or ()),
         kind.path(metadata.get("namespace", ""), metadata["name"]),
+        (metadata.get("annotations") or {}).get("meta.helm.sh/release-namespace", ""),
         f"{kind.plural}.{kind.group}",
     )
 

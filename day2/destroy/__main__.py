@@ -13,12 +13,11 @@ from pathlib import Path
 from day2.destroy.options import agreed, options
 from day2.destroy.run import Destroy, IncompleteError, RefusedError
 from day2.destroy.workloads import StuckError
-from day2.state import Stack, StateError, read
-from validation.cluster import Cluster, ClusterError
+from day2.reach import reach
+from day2.state import StateError, read
+from validation.cluster import ClusterError
 
 ROOT = Path(__file__).resolve().parents[2]
-# Seconds for the first answer.
-_REACH = 5.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start = time.monotonic()
     try:
         stack = read(asked.stack, ROOT)
-        run = Destroy(asked, stack, _reach(stack), ROOT, lambda text: print(text, flush=True))
+        run = Destroy(asked, stack, reach(stack), ROOT, lambda text: print(text, flush=True))
         run.look()
     except (StateError, ClusterError, RefusedError) as error:
         print(f"destroy of stack {asked.stack}: {error}\nNothing was changed.", file=sys.stderr)
@@ -43,21 +42,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     print(f"stack {asked.stack}: nothing of it is left in context {stack.context}; {_since(start)}")
     return 0
-
-
-def _reach(stack: Stack) -> Cluster:
-    """The cluster, after it has answered once. Raises ClusterError within seconds."""
-    try:
-        Cluster(stack.kubeconfig, stack.context, timeout=_REACH).get("/version")
-    except ClusterError as error:
-        if error.status:
-            raise
-        raise ClusterError(
-            f"{error}; expected an API server that answers within {_REACH:g} s; check that the cluster runs "
-            "and that the network lets you through. If it is gone for good, "
-            f"`pulumi stack rm --force {stack.name}` forgets it"
-        ) from None
-    return Cluster(stack.kubeconfig, stack.context)
 
 
 def _since(start: float) -> str:

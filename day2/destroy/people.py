@@ -13,6 +13,8 @@ from validation import names
 
 # Made by KAI's binder while somebody's pod holds a part of a GPU.
 _RESERVATION = "gpu-reservation"
+# Config and SchedulingShard: there is one installation of KAI in a cluster, and its parts are its own.
+_KAI = "kai.scheduler"
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ def people(stack: Stack, everything: Iterable[Stated], found: Iterable[Item]) ->
 def _known(item: Item) -> bool:
     """Whether it is of the kit's tests, or what a controller makes."""
     if of_tests(item):
+        return True
+    if item.group == _KAI and by_pulumi(item):
         return True
     if item.kind == "Queue" and item.name in names.INSTALLER_QUEUES:
         return True

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from components.catalog import load_catalog
 from day2 import releases
 from day2.destroy import engine, holders, marks, people, sweep, unrecorded, webhooks, workloads
 from day2.destroy.options import Options
@@ -99,6 +100,8 @@ class Destroy:
         """Leftovers of controllers and agents, the CRDs if asked, and a last look."""
         self._unblock()
         sweep.unlabel(self.cluster, self.say)
+        parts = load_catalog().parts.values()
+        sweep.orphans(self.cluster, {name for part in parts for name in part.namespaces}, self.say)
         if self.options.purge:
             for crd in self._crds:
                 marks.remove(self.cluster, crd)

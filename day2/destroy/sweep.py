@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from components.fake_gpus import NAME as AGENT
+from components.kai.inputs import NAME as KAI
+from day2.destroy.people import by_pulumi
 from day2.destroy.webhooks import of_namespaces
 from day2.inventory import inventory
 from day2.stated import Stated
@@ -34,6 +36,21 @@ def _written(metadata: Json) -> list[str]:
         for key in entry.get("fieldsV1", {}).get("f:metadata", {}).get("f:labels", {})
         if key.startswith("f:")
     ]
+
+
+def orphans(cluster: Cluster, homes: Collection[str], say: Callable[[str], None]) -> None:
+    """Delete cluster-wide objects of Helm releases whose namespace is gone, with Helm's memory of them.
+
+    `homes`: namespaces that the kit's parts run in. An `up` that was killed may leave such objects.
+    """
+    found = inventory(cluster)
+    there = {item.name for item in found if item.kind == "Namespace"}
+    gone = set(homes) - there
+    for item in found:
+        helms = item.release in gone
+        kais = item.group == "kai.scheduler" and KAI in gone and by_pulumi(item)
+        if not item.namespace and item.kind != _CRD and (helms or kais) and cluster.delete(item.path):
+            say(f"{item}: belonged to a release whose namespace is gone; deleted")
 
 
 def left(

@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 
 from day2.drift.look import look
+from day2.reach import reach
 from day2.state import StateError, read
-from validation.cluster import Cluster, ClusterError
+from validation.cluster import ClusterError
 
 ROOT = Path(__file__).resolve().parents[2]
 UNKNOWN = 2
@@ -29,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
                 f"stack {stack.name}: found nothing installed; expected a stack that is up; run `pulumi up`"
             )
             return UNKNOWN
-        found = look(Cluster(stack.kubeconfig, stack.context), stack)
+        found = look(reach(stack), stack)
     except (StateError, ClusterError) as error:
         print(f"drift of stack {given[0]}: could not look: {error}", file=sys.stderr)
         return UNKNOWN

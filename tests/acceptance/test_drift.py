@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.acceptance import day2
+from tests.acceptance import operating
 from tests.acceptance.changing import call
 from tests.acceptance.conftest import Json, Kubectl
 from validation.settings import StackOutputs
@@ -34,8 +34,8 @@ def replace(outputs: StackOutputs, kind: str, name: str, path: str, value: objec
 @pytest.fixture(scope="module")
 def clean() -> None:
     """The stack as its file says, and no drift at all."""
-    day2.up("--refresh")
-    found = day2.drift()
+    operating.up("--refresh")
+    found = operating.drift()
     assert found.code == 0, found.text
     assert "no drift" in found.text
 
@@ -74,11 +74,11 @@ def changed(clean: None, outputs: StackOutputs, kubectl: Kubectl) -> Iterator[di
 
 
 @pytest.fixture(scope="module")
-def found(changed: dict[str, Json]) -> day2.Done:
-    return day2.drift()
+def found(changed: dict[str, Json]) -> operating.Done:
+    return operating.drift()
 
 
-def test_drift_is_told_by_the_exit_code_and_nothing_else_is_drift(found: day2.Done) -> None:
+def test_drift_is_told_by_the_exit_code_and_nothing_else_is_drift(found: operating.Done) -> None:
     assert found.code == 1, found.text
     assert len(found.lines("drift: ")) == 11, found.text
     assert not found.lines("could not look"), found.text
@@ -124,19 +124,19 @@ def expected_lines(outputs: StackOutputs) -> dict[str, str]:
     ],
 )
 def test_a_change_is_named_with_object_field_expected_and_found(
-    found: day2.Done, outputs: StackOutputs, change: str
+    found: operating.Done, outputs: StackOutputs, change: str
 ) -> None:
     text = expected_lines(outputs)[change]
     assert any(line.startswith(f"drift: {text}") for line in found.lines("drift: ")), found.text
 
 
-def test_who_changed_it_is_told(found: day2.Done) -> None:
+def test_who_changed_it_is_told(found: operating.Done) -> None:
     assert "(written by kubectl-patch)" in next(
         line for line in found.lines("drift: ") if "config-network" in line
     )
 
 
-def test_a_secret_is_compared_and_not_shown(found: day2.Done) -> None:
+def test_a_secret_is_compared_and_not_shown(found: operating.Done) -> None:
     line = next(line for line in found.lines("drift: ") if "inference-tls-secret" in line)
     assert "expected digest" in line
     assert "found digest" in line
@@ -145,24 +145,24 @@ def test_a_secret_is_compared_and_not_shown(found: day2.Done) -> None:
     assert "LS0t" not in found.text, "base64 of a PEM"
 
 
-def test_what_nobody_stated_is_a_note(found: day2.Done) -> None:
+def test_what_nobody_stated_is_a_note(found: operating.Done) -> None:
     assert any("ConfigMap kai-scheduler/somebodys" in line for line in found.lines("note: "))
 
 
 def test_up_refresh_states_the_stacks_own_objects_again(
-    changed: dict[str, Json], found: day2.Done, kubectl: Kubectl, outputs: StackOutputs
+    changed: dict[str, Json], found: operating.Done, kubectl: Kubectl, outputs: StackOutputs
 ) -> None:
     namespace = outputs.projects[0].namespace
     assert PSA not in kubectl("get", "namespace", namespace)["metadata"]["labels"]
-    day2.up("--refresh")
+    operating.up("--refresh")
     assert kubectl("get", "namespace", namespace)["metadata"]["labels"][PSA] == "baseline"
-    left = day2.drift().lines("drift: ")
+    left = operating.drift().lines("drift: ")
     # A release is Helm's: its own objects come back with its next upgrade. What nobody stated stays.
     assert [line for line in left if "[release " not in line and "stable-window" not in line] == []
     assert len(left) == 4, left
 
 
 def test_a_state_that_cannot_be_read_is_no_clean_cluster() -> None:
-    done = day2.run("env", "PULUMI_BACKEND_URL=file:///nonexistent", *day2.DRIFT, timeout=60)
+    done = operating.run("env", "PULUMI_BACKEND_URL=file:///nonexistent", *operating.DRIFT, timeout=60)
     assert done.code == 2, done.text
     assert "could not look" in done.text

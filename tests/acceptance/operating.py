@@ -52,6 +52,12 @@ def up(*options: str) -> Done:
     return done
 
 
+def make_up() -> None:
+    """What `make up` does to the local stack, whatever an earlier test left of it."""
+    done = run(sys.executable, "-c", "from local import stack; stack.up()")
+    assert done.code == 0, done.text[-3000:]
+
+
 def resources() -> list[str]:
     """URNs in the stack's state."""
     done = run("pulumi", "stack", "--stack", STACK, "--show-urns", "--non-interactive")
