@@ -160,8 +160,8 @@ class Cluster:
             data: Json = json.loads(answer)
         except ValueError:
             raise ClusterError(
-                f"{method} {path}: context {self.context!r} answered {answer[:80]!r}; expected an API server's "
-                "JSON; correct the server in the kubeconfig"
+                f"{method} {path}: context {self.context!r} answered {answer[:80]!r}; "
+                "expected an API server's JSON; correct the server in the kubeconfig"
             ) from None
         return data
 
