@@ -7,7 +7,8 @@ FAST := $(patsubst %,tests/acceptance/test_%.py,cluster installation admission_d
 # The local stack has a backend of its own; others use the caller's.
 ENTER := $(if $(filter local,$(ENV)),source local/env.sh,export PATH="$(CURDIR)/$(VENV):$$PATH")
 
-.PHONY: demo demo-mirrored down up heal drift destroy validate test acceptance acceptance-fast lint types unit python lock help
+# Every target is a command and no file.
+.PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
