@@ -42,8 +42,14 @@ python: ## the Python environment from its lock file
 
 test: python lint types unit ## all tests that need no cluster
 
-acceptance: ## tests on the live cluster of `make demo`, also that each verdict fails when it should
-	@source local/env.sh && $(VENV)/pytest -q --durations=0 --durations-min=5 tests/acceptance
+acceptance: ## tests on live clusters: both suites below, side by side
+	@$(PYTHON) -m local.acceptance all
+
+acceptance-main: ## those on the cluster of `make demo`, which they leave as it was
+	@$(PYTHON) -m local.acceptance main
+
+acceptance-scratch: ## those that break and destroy, on a cluster that is made for them and removed
+	@$(PYTHON) -m local.acceptance scratch
 
 acceptance-fast: ## those of them that take minutes, not an hour
 	@source local/env.sh && $(VENV)/pytest -q --durations=0 --durations-min=5 $(FAST)

@@ -41,13 +41,14 @@ def stages() -> list[Stage]:
     ]
 
 
-def until(every: list[Stage], last: str) -> list[Stage]:
-    """Return a stage and all that it needs; raises SystemExit for a name that no stage has."""
+def until(every: list[Stage], *last: str) -> list[Stage]:
+    """Return stages and all that they need; raises SystemExit for a name that no stage has."""
     by_name = {stage.name: stage for stage in every}
-    if last not in by_name:
-        raise SystemExit(f"--until: found {last!r}, expected one of {', '.join(by_name)}")
+    for name in last:
+        if name not in by_name:
+            raise SystemExit(f"--until: found {name!r}, expected one of {', '.join(by_name)}")
     wanted: set[str] = set()
-    queue = [last]
+    queue = list(last)
     while queue:
         name = queue.pop()
         wanted.add(name)

@@ -7,10 +7,8 @@ import os
 import re
 import signal
 import subprocess
-import threading
+import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,6 @@ from tests.acceptance.conftest import ROOT
 
 Json = dict[str, Any]
 QUIET = ("--stack", "local", "--yes", "--skip-preview", "--non-interactive")
-# A pod that is on its way out for longer is draining connections, which nobody needs here.
-DRAINING_SECONDS = 3
 
 
 @dataclass(frozen=True)
@@ -30,6 +26,9 @@ class Left:
     resources: int
     pending: list[str]
     locked: bool
+
+
+NOTHING = Left(0, [], locked=False)
 
 
 def run(*command: str, seconds: float = 600) -> str:
@@ -90,44 +89,12 @@ def unchanged() -> None:
 
 def nothing() -> None:
     """Whatever is there, also after a test that failed, is taken away."""
-    if left() != Left(0, [], locked=False):
+    if left() != NOTHING:
         recover()
         destroy()
 
 
 def destroy() -> None:
-    """Take the stack away; what only drains is ended at once, which is not what is tested."""
-    with no_draining():
-        run("pulumi", "destroy", *QUIET)
-    assert left() == Left(0, [], locked=False)
-
-
-@contextmanager
-def no_draining() -> Iterator[None]:
-    """End pods that are being deleted without their grace period."""
-    stop = threading.Event()
-
-    def work() -> None:
-        seen: dict[str, float] = {}
-        while not stop.wait(1):
-            for pod in json.loads(run("kubectl", "get", "pods", "-A", "-o", "json"))["items"]:
-                meta = pod["metadata"]
-                if "deletionTimestamp" not in meta:
-                    continue
-                if time.monotonic() - seen.setdefault(meta["uid"], time.monotonic()) > DRAINING_SECONDS:
-                    end_now(meta["namespace"], meta["name"])
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        thread.join(30)
-
-
-def end_now(namespace: str, pod: str) -> None:
-    now = ("--grace-period=0", "--force", "--wait=false", "--ignore-not-found")
-    subprocess.run(
-        ["kubectl", "delete", "pod", pod, "-n", namespace, *now], capture_output=True, timeout=60, check=False
-    )
+    """What `make destroy YES=1` runs; afterwards the stack's state is empty."""
+    run(sys.executable, "-m", "day2.destroy", "local", "--yes")
+    assert left() == NOTHING

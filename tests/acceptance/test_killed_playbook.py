@@ -1,4 +1,4 @@
-"""A playbook that is killed in the middle of a test: what it left is found and removed, the next run passes."""
+"""A playbook that is killed in the middle of a test: the next run removes what it left, and passes."""
 
 from __future__ import annotations
 
