@@ -120,7 +120,7 @@ def _load(kind: str) -> Stage:
 
 
 def _kept() -> Path:
-    """Return the file that says that these charts, settings and rules were looked at and no rule was broken."""
+    """Return the file that says that no rule was broken by these charts and settings."""
     sources = [paths.ROOT / name for name in ("components", "policy", "stacks/Pulumi.local.yaml")]
     files = [path for source in sources for path in [source, *source.rglob("*")] if path.is_file()]
     texts = [path for path in files if path.suffix != ".pyc"]
