@@ -5,12 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
 from components.catalog import Catalog
-from components.config import local, source
+from components.config import local, secrets, source
+from components.config.addons import (
+    SCHEDULED_PARTS,
+    Fractioning,
+    GpuOperator,
+    Grove,
+    LeaderWorkerSet,
+    MpiOperator,
+    ResourceManagement,
+    Sharing,
+    TrainingOperator,
+    WorkloadMap,
+)
 from components.config.errors import SettingsError, from_validation
 from components.config.org import Department, Project
 from components.config.rules import check
@@ -40,6 +52,7 @@ class Settings(Section):
     registry: Registry = Registry()
     images: Images = Images()
     scheduler: Scheduler
+    sharing: Sharing = "reservation"
     capacity: Capacity = Capacity()
     node_pools: NodePools = NodePools()
     departments: tuple[Department, ...] = ()
@@ -47,13 +60,29 @@ class Settings(Section):
     ingress: Ingress = Ingress()
     tls: Tls = Tls()
     monitoring: Monitoring = Monitoring()
+    gpu_operator: GpuOperator = GpuOperator()
+    resource_management: ResourceManagement = ResourceManagement()
+    fractioning: Fractioning = Fractioning()
+    grove: Grove = Grove()
+    workload_map: WorkloadMap = WorkloadMap()
+    leader_worker_set: LeaderWorkerSet = LeaderWorkerSet()
+    training_operator: TrainingOperator = TrainingOperator()
+    mpi_operator: MpiOperator = MpiOperator()
     fake_gpus: FakeGpus = FakeGpus()
-    expected_gpus: dict[str, int] = Field(default_factory=dict)
+    expected_gpus: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
     validation: Validation = Validation()
 
     def projects(self) -> list[tuple[Department, Project]]:
         """Every project with its department, in the stack file's order."""
         return [(department, project) for department in self.departments for project in department.projects]
+
+    def fractions(self) -> bool:
+        """Whether the scheduler places parts of a GPU."""
+        return self.sharing in SCHEDULED_PARTS
+
+    def runtime_class(self) -> str:
+        """The RuntimeClass of pods that use a GPU."""
+        return self.scheduler.runtime_class if self.profile == "modular" else "nvidia"
 
     def inference_domain(self) -> str:
         """Below which Knative's Services answer."""
@@ -74,7 +103,7 @@ def load(env: Mapping[str, str], catalog: Catalog, root: Path) -> Settings:
     try:
         settings = Settings.model_validate_json(json.dumps(local.renamed(raw.values, env)))
     except ValidationError as error:
-        raise from_validation(error, field_names(Settings), raw.secret) from None
+        raise from_validation(error, field_names(Settings), raw.secret, secrets.places(Settings)) from None
     problems = list(check(settings, catalog, root, raw.secret))
     if problems:
         raise SettingsError(problems)

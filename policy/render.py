@@ -14,11 +14,12 @@ from pydantic import ValidationError
 
 from components.catalog import Catalog, Part, Psa
 from components.cluster import ClusterFacts
+from components.config import secrets
 from components.config.errors import NAMESPACE, from_validation
 from components.kai.settings import kai_inputs
 from components.knative.bundle import BundleError
 from components.namespaces import PULL_SECRET, wanted_namespaces
-from components.platform import parts
+from components.profiles import parts
 from components.prometheus import bundle, stack
 from components.scheduler import generation
 from components.settings import Settings, field_names
@@ -55,7 +56,7 @@ def read_stack(path: Path) -> Settings:
     try:
         return Settings.model_validate_json(json.dumps(values))
     except ValidationError as error:
-        raise from_validation(error, field_names(Settings), frozenset()) from None
+        raise from_validation(error, field_names(Settings), frozenset(), secrets.places(Settings)) from None
 
 
 def sources(settings: Settings, catalog: Catalog, charts: Path, helm: Path) -> Iterator[Source]:

@@ -43,7 +43,6 @@ EVERYTHING: dict[str, Any] = {
     },
     "scheduler": {
         "version": "0.12.0",
-        "gpuSharing": True,
         "placement": {"gpu": "binpack", "cpu": "spread"},
         "replicas": 2,
         "leaderElection": True,
@@ -57,6 +56,7 @@ EVERYTHING: dict[str, Any] = {
             "fetchInterval": "10s",
         },
     },
+    "sharing": "reservation",
     "capacity": {"source": "setting", "gpus": 8},
     "nodePools": {
         "labelKey": "kai.scheduler/node-pool",
@@ -70,6 +70,29 @@ EVERYTHING: dict[str, Any] = {
             "projects": [{"name": "team-a", "gpu": {"deserved": 0.5, "limit": "50%", "overQuotaWeight": 1}}],
         }
     ],
+    "gpuOperator": {
+        "source": "existing",
+        "version": "26.7.1",
+        "mode": "vgpu",
+        "driver": {
+            "source": "operator",
+            "version": "615.10",
+            "os": "ubuntu22.04",
+            "repository": "registry.example.test/nvidia",
+            "image": "driver",
+        },
+        "nfd": False,
+        "replicas": 2,
+        "migStrategy": "mixed",
+        "counters": "",
+    },
+    "resourceManagement": {"enabled": False, "version": "0.18.8"},
+    "fractioning": {"version": "0.1.7", "smSharing": False},
+    "grove": {"enabled": False, "version": "0.1.0-alpha.13"},
+    "workloadMap": {"enabled": True, "version": "0.2.6", "operator": False},
+    "leaderWorkerSet": {"enabled": True, "version": "0.9.0"},
+    "trainingOperator": {"enabled": True, "version": "1.9.4"},
+    "mpiOperator": {"enabled": True, "version": "0.8.0"},
     "knative": {
         "enabled": True,
         "source": "operator",

@@ -6,6 +6,8 @@ from typing import Any
 
 from components.kai.inputs import NAME, QUEUE_LABEL, RESERVATION, RESTRICTED_CONTEXT, KaiInputs
 
+# Who divides a GPU, in KAI's words; NvFractions needs the fractioning operator, a release of its own here.
+_SHARING = {"reservation": "NonMemoryEnforced", "fractioning": "NvFractions", "hami": "HamiCore"}
 # The chart's job applies Config at every upgrade without deleting it: all values count at all times.
 INSTALL_ONLY: tuple[str, ...] = ()
 
@@ -18,7 +20,7 @@ def values(kai: KaiInputs) -> dict[str, Any]:
             "registry": kai.registry,
             "tag": kai.tag,
             "imagePullPolicy": "IfNotPresent",
-            "gpuSharingMode": "NonMemoryEnforced" if kai.gpu_sharing else "Disabled",
+            "gpuSharingMode": _SHARING.get(kai.sharing, "Disabled"),
             "leaderElection": kai.leader_election,
             "nodePoolLabelKey": kai.node_pool_label_key,
             "namespaceLabelSelector": dict(kai.namespace_selector),
@@ -40,10 +42,8 @@ def values(kai: KaiInputs) -> dict[str, Any]:
         "podgrouper": {"queueLabelKey": QUEUE_LABEL},
         "admission": {"gpuFractionRuntimeClassName": kai.runtime_class},
         "binder": {"runtimeClassName": kai.runtime_class},
-        "scheduler": {
-            "placementStrategy": kai.placement.gpu,
-            "defaultShard": {"enabled": False},
-        },
+        "scheduler": {"placementStrategy": kai.placement.gpu},
+        "defaultShard": {"enabled": False},
         "defaultQueue": {"createDefaultQueue": False},
         "topologyMigration": {"enabled": False},
         "prometheus": {"enabled": False},

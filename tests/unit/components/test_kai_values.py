@@ -72,7 +72,7 @@ REQUIRED_0_18 = {
     "admission.gpuFractionRuntimeClassName": "nvidia",
     "binder.runtimeClassName": "nvidia",
     "scheduler.placementStrategy": "binpack",
-    "scheduler.defaultShard.enabled": False,
+    "defaultShard.enabled": False,
     "defaultQueue.createDefaultQueue": False,
     "topologyMigration.enabled": False,
     "prometheus.enabled": False,
@@ -109,7 +109,7 @@ def test_chart_0_18_gets_exactly_what_it_needs() -> None:
 )
 def test_sharing_is_a_setting(builder: Any, key: str, on: object, off: object) -> None:
     assert builder.values(inputs())["global"][key] == on
-    assert builder.values(replace(inputs(), gpu_sharing=False))["global"][key] == off
+    assert builder.values(replace(inputs(), sharing="none"))["global"][key] == off
 
 
 @pytest.mark.req("I2")
