@@ -66,8 +66,11 @@ lint: ## ruff, yamllint, ansible-lint
 types:
 	@$(VENV)/mypy
 
-unit:
-	@PATH="$(CURDIR)/$(VENV):$$PATH" $(VENV)/pytest -q -n 2 tests/unit tests/rules tests/roles
+unit: ## unit, rule and role tests with their coverage, also of what Ansible runs
+	@rm -rf build/coverage && mkdir -p build/coverage
+	@PATH="$(CURDIR)/$(VENV):$$PATH" COVERAGE_FOLDER="$(CURDIR)/build/coverage" \
+	  COVERAGE_PROCESS_START="$(CURDIR)/pyproject.toml" $(VENV)/pytest -q -n 2 tests/unit tests/rules tests/roles tests/contract
+	@$(VENV)/coverage combine -q && $(VENV)/coverage report --sort=cover
 
 lock: ## renew the Python lock files: requirements.in, local/wheels/*.in
 	@$(VENV)/uv pip compile --system-certs -q --python-version 3.11 --universal --generate-hashes --no-annotate --no-header \
