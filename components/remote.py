@@ -1,4 +1,4 @@
-"""Objects of the control plane as Pulumi resources: previewed, compared, refreshed and removed like any other."""
+"""Objects of the control plane as Pulumi resources: previewed, compared, refreshed and removed."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from pulumi.dynamic import (
     UpdateResult,
 )
 
-from components.runai.access import Access
 from components.runai.client import Client, Json
-from components.runai.credentials import access
+from components.runai.credentials import access, section
 from components.runai.objects import KINDS
 
 # Where to ask; no part of the object itself.
@@ -77,10 +76,7 @@ class RemoteProvider(ResourceProvider):
         KINDS[self._kind].delete(self._client(_props), _id, _wanted(_props))
 
     def _client(self, props: Json) -> Client:
-        return Client(self._access(props[AT]))
-
-    def _access(self, at: Json) -> Access:
-        return access(self._config.get, at)
+        return Client(access(section(self._config.get), props[AT]))
 
 
 class Remote(Resource, module="runai", name="Remote"):

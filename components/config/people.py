@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import StringConstraints
-
-from components.config.types import Section, Text
-
-# cluster, tenant, department/<name> or project/<name>
-Scope = Annotated[
-    str, StringConstraints(pattern=r"^(cluster|tenant|(department|project)/[a-z0-9][-a-z0-9]*)$")
-]
+from components.config.types import AccountName, Scope, Section, Text
 
 
 class Grant(Section):
@@ -24,7 +17,7 @@ class Grant(Section):
 class ServiceAccount(Section):
     """A machine's identity with its roles; its secret is a stack output, encrypted."""
 
-    name: Annotated[str, StringConstraints(pattern=r"^[a-z][-_a-z0-9]*[a-z0-9]$")]
+    name: AccountName
     grants: tuple[Grant, ...] = ()
 
 

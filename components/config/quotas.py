@@ -39,7 +39,7 @@ def _quota(path: str, quota: GpuQuota, settings: Settings) -> Iterator[Problem]:
             "lower it, or raise the limit",
         )
     for name, amount in (("deserved", quota.deserved), ("limit", quota.limit)):
-        if amount.devices is not None and amount.devices % 1 and not settings.scheduler.gpu_sharing:
+        if amount.devices is not None and amount.devices % 1 and not settings.shares_gpus:
             yield Problem(
                 f"{path}.{name}",
                 str(amount),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from components.catalog import Catalog
 from components.front import front_parts
 from components.profiles.base import Profile
+from components.profiles.full import Full, full_parts
 from components.profiles.modular import Modular, modular_parts
 from components.settings import Settings
 
@@ -16,12 +17,13 @@ if TYPE_CHECKING:
 
 def profile_of(platform: Platform) -> Profile:
     """The profile that the settings name."""
-    return Modular(platform)
+    return Full(platform) if platform.settings.profile == "full" else Modular(platform)
 
 
 def parts(settings: Settings, catalog: Catalog) -> dict[str, str]:
     """Role → catalog key of every part that this stack installs."""
-    return modular_parts(settings, catalog) | _ground_parts(settings) | front_parts(settings, catalog)
+    own = full_parts if settings.profile == "full" else modular_parts
+    return own(settings, catalog) | _ground_parts(settings) | front_parts(settings, catalog)
 
 
 def _ground_parts(settings: Settings) -> dict[str, str]:
