@@ -7,6 +7,7 @@ only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from components.merging import merged
 from components.ngc import PULL_SECRET
 
 Values = dict[str, Any]
+Hide = Callable[[str], Any]
 # Own Secret with what the agents log in with; the chart is told name and key.
 CLIENT_SECRET = "runai-kit-client"  # noqa: S105 (a name, not a secret)
 CLIENT_KEY = "clientSecret"
@@ -25,13 +27,17 @@ CLIENT_KEY = "clientSecret"
 
 @dataclass(frozen=True)
 class Around:
-    """What both charts are told about their surroundings; `registry` empty is the vendor's own."""
+    """What both charts are told about their surroundings; `registry` empty is the vendor's own.
+
+    `hide` makes a secret of the engine of a text.
+    """
 
     ngc: Ngc
     ingress_class: str
     ca: str
     registry: str
     pull_secret: str
+    hide: Hide
 
 
 def control_plane(settings: ControlPlane, domain: str, tls: str, around: Around) -> Values:
@@ -43,14 +49,14 @@ def control_plane(settings: ControlPlane, domain: str, tls: str, around: Around)
         "tenantsManager": {
             "config": {
                 "adminUsername": settings.admin.username,
-                "adminPassword": pulumi.Output.secret(settings.admin.password.get_secret_value()),
+                "adminPassword": around.hide(settings.admin.password.get_secret_value()),
             }
         },
     }
     if around.ngc.support_entitled:
         values["supportEntitled"] = True
     if settings.postgresql is not None:
-        values = merged(values, _database(settings.postgresql))
+        values = merged(values, _database(settings.postgresql, around.hide))
     if settings.storage_class:
         values = merged(values, _storage(settings.storage_class, settings.postgresql is None))
     return merged(values, settings.values)
@@ -98,12 +104,12 @@ def _global(around: Around) -> Values:
     return values
 
 
-def _database(database: Postgresql) -> Values:
+def _database(database: Postgresql, hide: Hide) -> Values:
     auth = {
         "host": database.host,
         "port": database.port,
         "username": database.username,
-        "password": pulumi.Output.secret(database.password.get_secret_value()),
+        "password": hide(database.password.get_secret_value()),
         "dbSslMode": database.ssl_mode,
     }
     return {"postgresql": {"enabled": False}, "global": {"postgresql": {"auth": auth}}}

@@ -71,7 +71,12 @@ def test_the_levels_that_were_decided() -> None:
     levels = {
         f"{key}/{name}": entry.psa for key, part in parts.items() for name, entry in part.namespaces.items()
     }
-    assert {name for name, level in levels.items() if level == "privileged"} == {"fake-gpu/gpu-operator"}
+    assert {name for name, level in levels.items() if level == "privileged"} == {
+        "control-plane/runai-backend",
+        "fake-gpu/gpu-operator",
+        "runai-cluster/runai",
+        "runai-cluster/runai-reservation",
+    }
     assert levels["prometheus/monitoring"] == levels["prometheus-operator/monitoring"] == "restricted"
     assert levels["kai-scheduler-0.18/kai-scheduler"] == "restricted"
 
