@@ -1,5 +1,4 @@
-"""Values of the full profile's charts without an engine: for the rules on rendered objects and the mirror
-list."""
+"""Values of the full profile's charts without an engine: for rules on objects and the mirror list."""
 
 from __future__ import annotations
 
