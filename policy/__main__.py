@@ -9,7 +9,7 @@ from pathlib import Path
 
 from components.catalog import load_catalog
 from components.config.errors import SettingsError
-from policy.render import RenderError, read_stack, sources
+from policy.render import RenderError, named_images, read_stack, sources
 from policy.rules import check, config_in_step
 
 
@@ -27,8 +27,9 @@ def main(arguments: list[str]) -> int:
     catalog, broken = load_catalog(), 0
     try:
         settings = read_stack(options.stack)
+        prefix, chosen = settings.registry.prefix, named_images(settings, catalog)
         for source in sources(settings, catalog, options.charts, Path(helm)):
-            violations = check(source.objects, source.levels, catalog, settings.registry.prefix)
+            violations = check(source.objects, source.levels, catalog, prefix, chosen)
             violations += config_in_step(source.objects, source.config)
             broken += len(violations)
             print(f"policy: {source.name}: {len(source.objects)} objects, {len(violations)} violations")
