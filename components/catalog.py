@@ -127,6 +127,7 @@ class Catalog(Entry):
     """All parts by key, what project namespaces are like, images of tests, and what the vendor supports."""
 
     project_namespace: ProjectNamespace
+    full_project_namespace: NamespaceEntry
     images: dict[str, str]
     parts: dict[str, Part]
     support: dict[str, Support] = Field(default_factory=dict)

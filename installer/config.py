@@ -1,8 +1,8 @@
 """From a stack's settings to the `config.yaml` of `runai-installer` 3.0.
 
-Blocks and the keys of `install`, `registry`, `airgap` and `controlPlane` are documented (Run:ai 3.0, pages Configuration
-Reference and Configuration Templates). Names inside `cluster`, `prerequisites` and `features` follow the same pages' words;
-their exact spelling could not be read: see ASSUMED.
+Blocks and the keys of `install`, `registry`, `airgap` and `controlPlane` are documented (Run:ai 3.0, pages
+Configuration Reference and Configuration Templates). Names inside `cluster`, `prerequisites` and `features`
+follow the same pages' words; their exact spelling could not be read: see ASSUMED.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def config(settings: Settings) -> Json:
     """The file's content; secrets are paths, never values. Raises InstallerError for another profile."""
     if settings.profile != "full":
         raise InstallerError(
-            'profile: found "modular"; expected "full"; the installer knows only Run:ai with its control plane'
+            'profile: found "modular"; expected "full"; the installer knows only Run:ai as a whole'
         )
     closed = bool(settings.registry.prefix)
     return {

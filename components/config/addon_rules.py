@@ -22,6 +22,8 @@ def addon_problems(
     settings: Settings, catalog: Catalog, root: Path, secret: frozenset[str]
 ) -> Iterator[Problem]:
     """Every broken rule; versions are compared only when the catalog has them."""
+    if settings.profile == "modular" and settings.given_scheduler is None:
+        return  # told elsewhere; nothing here can be compared without it
     unknown = list(_versions(settings, catalog))
     yield from unknown
     yield from _owners(settings, catalog)

@@ -12,8 +12,10 @@ from components.config.addon_rules import addon_problems
 from components.config.errors import Problem
 from components.config.files import missing_charts
 from components.config.front import front_problems
+from components.config.full_rules import full_problems
 from components.config.inference import inference_problems
 from components.config.quotas import quota_problems
+from components.config.sections import Scheduler
 
 if TYPE_CHECKING:
     from components.settings import Settings
@@ -21,10 +23,11 @@ if TYPE_CHECKING:
 
 def check(settings: Settings, catalog: Catalog, root: Path, secret: frozenset[str]) -> Iterator[Problem]:
     """Every broken rule; `secret` are the top-level keys that the stack file stores encrypted."""
-    yield from _profile(settings)
+    yield from full_problems(settings, catalog, root, secret)
     yield from _names(settings)
     yield from _pools(settings)
-    yield from _scheduler(settings, catalog)
+    if settings.given_scheduler is not None:
+        yield from _scheduler(settings, settings.given_scheduler, catalog)
     yield from _capacity(settings)
     yield from _fake_gpus(settings)
     yield from _registry(settings, secret)
@@ -34,11 +37,6 @@ def check(settings: Settings, catalog: Catalog, root: Path, secret: frozenset[st
     yield from addon_problems(settings, catalog, root, secret)
     yield from front_problems(settings, catalog, root, secret)
     yield from missing_charts(settings, catalog, root)
-
-
-def _profile(settings: Settings) -> Iterator[Problem]:
-    if settings.profile == "full":
-        yield Problem("profile", '"full"', '"modular"', "the full profile is not available yet")
 
 
 def _names(settings: Settings) -> Iterator[Problem]:
@@ -76,8 +74,7 @@ def _pools(settings: Settings) -> Iterator[Problem]:
         yield Problem(path, '"default"', "another name", "default is the pool of unlabelled nodes")
 
 
-def _scheduler(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
-    scheduler = settings.scheduler
+def _scheduler(settings: Settings, scheduler: Scheduler, catalog: Catalog) -> Iterator[Problem]:
     versions = sorted(catalog.generations("kai-scheduler"))
     if scheduler.version not in versions:
         yield Problem(
