@@ -28,6 +28,8 @@ from components.scheduler import generation
 from components.settings import Settings, field_names
 from policy.addons import MANIFESTS, addon_values, manifest_objects
 from policy.front import chart_values, haproxy_objects, knative_objects
+from policy.full import CHARTS as FULL
+from policy.full import full_values
 from policy.monitoring import state_metrics_objects
 from policy.pod_security import Object
 
@@ -47,6 +49,8 @@ class Source:
     objects: list[Object]
     levels: dict[str, Psa]
     config: Object | None = None
+    #: Whether the catalog lists the images; where it does not, the chart is the only one that names them.
+    listed: bool = True
 
 
 def read_stack(path: Path) -> Settings:
@@ -96,7 +100,8 @@ def sources(settings: Settings, catalog: Catalog, charts: Path, helm: Path) -> I
                 yield Source(key, bundle_objects(part, file, settings.registry.prefix), levels)
             else:
                 values, config = _values(role, key, settings, catalog, pull)
-                yield Source(key, template(helm, part, file, values), levels, config)
+                objects = template(helm, part, file, values)
+                yield Source(key, objects, levels, config, listed=bool(part.images))
 
 
 def named_images(settings: Settings, catalog: Catalog) -> frozenset[str]:
@@ -121,6 +126,8 @@ def _values(
     role: str, key: str, settings: Settings, catalog: Catalog, pull: str
 ) -> tuple[Object, Object | None]:
     part = catalog.parts[key]
+    if role in FULL:
+        return full_values(role, settings, catalog, pull), None
     if role in ADDONS:
         return addon_values(role, key, settings, catalog, pull), None
     if role in {"knativeOperator", "ingress"}:

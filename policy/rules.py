@@ -132,6 +132,12 @@ def registries(
                 )
 
 
+def chart_images(objects: list[Object], mirror: str) -> frozenset[str]:
+    """Images of a chart that alone knows them; with a mirror only those that come from it."""
+    named = {image for obj in objects for image in images(obj)}
+    return frozenset(image for image in named if not mirror or image.startswith(f"{mirror}/"))
+
+
 def _pods(objects: list[Object]) -> Iterator[tuple[Object, str, Psa, list[str]]]:
     for obj in objects:
         pod = pod_of(obj)

@@ -12,10 +12,13 @@ from typing import Any
 
 import pulumi
 
+from components import ngc
+from components.catalog import Catalog
 from components.config.full import ClusterAgents, ControlPlane, Ngc, Postgresql
 from components.full.placement import placement
 from components.merging import merged
 from components.ngc import PULL_SECRET
+from components.settings import Settings
 
 Values = dict[str, Any]
 # Own Secret with what the agents log in with; the chart is told name and key.
@@ -25,13 +28,17 @@ CLIENT_KEY = "clientSecret"
 
 @dataclass(frozen=True)
 class Around:
-    """What both charts are told about their surroundings; `registry` empty is the vendor's own."""
+    """What both charts are told about their surroundings; `registry` empty is the vendor's own.
+
+    `prometheus` is the image of the agents' Prometheus, which does not follow `registry`.
+    """
 
     ngc: Ngc
     ingress_class: str
     ca: str
     registry: str
     pull_secret: str
+    prometheus: str = ""
 
 
 def control_plane(settings: ControlPlane, domain: str, tls: str, around: Around) -> Values:
@@ -82,9 +89,26 @@ def cluster(
             "project-controller": {"createNamespaces": settings.create_namespaces},
         },
     }
+    if around.registry and around.prometheus:
+        values["clusterConfig"]["prometheus"] = {"spec": {"image": around.prometheus}}
     if around.ngc.support_entitled:
         values["supportEntitled"] = True
     return merged(values, settings.values)
+
+
+def around(settings: Settings, catalog: Catalog, ca: str, pull_secret: str) -> Around:
+    """The surroundings as a stack's settings say."""
+    mirror = settings.registry.prefix
+    bundled = settings.monitoring.source == "bundle"
+    part = catalog.parts["prometheus" if bundled else "kube-prometheus-stack"]
+    return Around(
+        settings.ngc,
+        settings.control_plane.ingress_class or settings.ingress.class_name,
+        ca,
+        ngc.images(settings.ngc, mirror),
+        pull_secret,
+        part.image("prometheus", mirror) if mirror else "",
+    )
 
 
 def _global(around: Around) -> Values:

@@ -10,7 +10,7 @@ from components.catalog import Catalog
 from components.cluster_agents import AgentsInputs, ClusterAgents
 from components.control_plane import ControlPlane, ControlPlaneInputs
 from components.full.gates import ApiGate
-from components.full.values import Around
+from components.full.values import Around, around
 from components.org_units import OrgUnits, Place, Tree
 from components.profiles import quotas
 from components.runai.client import Client, Json
@@ -130,8 +130,7 @@ class Full:
 
     def _around(self) -> Around:
         on, settings = self._on, self._on.settings
-        ingress = settings.control_plane.ingress_class or settings.ingress.class_name
-        return Around(settings.ngc, ingress, self._ca, settings.registry.prefix, on.pull_secret)
+        return around(settings, on.catalog, self._ca, on.pull_secret)
 
     def _gate(self) -> ApiGate:
         section = self._on.settings.control_plane
