@@ -2,12 +2,16 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 ENV ?= local
+STACK ?= $(ENV)
 VENV := build/venv/bin
 FAST := $(patsubst %,tests/acceptance/test_%.py,cluster installation admission_down front report wrong_on_purpose)
 # The local stack has a backend of its own; others use the caller's.
 ENTER := $(if $(filter local,$(ENV)),source local/env.sh,export PATH="$(CURDIR)/$(VENV):$$PATH")
 
-.PHONY: demo demo-mirrored down up validate test acceptance acceptance-fast lint types unit python lock help
+# Helm of the local environment where there is none on PATH.
+TOOLS := export PATH="$$PATH:$(CURDIR)/build/bin"
+
+.PHONY: demo demo-mirrored mirror mirror-list installer-config down up validate test acceptance acceptance-fast lint types unit python lock help
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -34,6 +38,16 @@ acceptance: ## tests on the live cluster of `make demo`, also that each verdict 
 
 acceptance-fast: ## those of them that take minutes, not an hour
 	@source local/env.sh && $(VENV)/pytest -q --durations=0 --durations-min=5 $(FAST)
+
+mirror-list: ## every image and chart of a stack: make mirror-list STACK=vks-airgap [FORMAT=--json]
+	@$(TOOLS) && $(VENV)/python -m mirror list --stack stacks/Pulumi.$(STACK).yaml --fetch $(FORMAT)
+
+mirror: ## copy them into a registry: make mirror STACK=vks-airgap PREFIX=harbor.example.com/mirror
+	@mkdir -p build && $(TOOLS) && $(VENV)/python -m mirror list --stack stacks/Pulumi.$(STACK).yaml --fetch --json \
+	  > build/mirror-$(STACK).json && $(VENV)/python -m mirror copy build/mirror-$(STACK).json $(PREFIX) $(FROM)
+
+installer-config: ## config.yaml of NVIDIA's own installer from a stack: make installer-config STACK=vks-full
+	@$(VENV)/python -m installer --stack stacks/Pulumi.$(STACK).yaml
 
 demo-mirrored: ## the demo with upstream images from a local registry and building forbidden
 	@$(PYTHON) -m local.mirrored

@@ -33,6 +33,16 @@ def arguments(source: ChartSource, part: Part, ngc: Ngc) -> dict[str, Any]:
     return found
 
 
+def images(ngc: Ngc, mirror: str) -> str:
+    """The registry that the charts are told, below the mirror; empty without one, as they know their own.
+
+    Assumed: that the charts' images lie directly below it, as those of 2.25 did below their registry.
+    """
+    if not mirror:
+        return ""
+    return f"{mirror}/{_IMAGES}/nvidia/{'runai' if ngc.support_entitled else 'runai-oss'}"
+
+
 def pull_secret(namespace: str, ngc: Ngc, opts: pulumi.ResourceOptions) -> Secret:
     """Credentials for the images of the release with support."""
     key = ngc.api_key.get_secret_value()

@@ -11,6 +11,18 @@ from pydantic import BaseModel, Field, ValidationError
 
 from components.catalog import Catalog
 from components.config import source
+from components.config.addons import (
+    SCHEDULED_PARTS,
+    Fractioning,
+    GpuOperator,
+    Grove,
+    LeaderWorkerSet,
+    MpiOperator,
+    ResourceManagement,
+    Sharing,
+    TrainingOperator,
+    WorkloadMap,
+)
 from components.config.errors import SettingsError, from_validation
 from components.config.full import ClusterAgents, ControlPlane, Ngc
 from components.config.org import Department, Project
@@ -43,6 +55,7 @@ class Settings(Section):
     images: Images = Images()
     # Only the modular profile has one: see the property `scheduler`.
     given_scheduler: Scheduler | None = Field(default=None, alias="scheduler")
+    sharing: Sharing = "reservation"
     capacity: Capacity = Capacity()
     node_pools: NodePools = NodePools()
     departments: tuple[Department, ...] = ()
@@ -55,6 +68,14 @@ class Settings(Section):
     ingress: Ingress = Ingress()
     tls: Tls = Tls()
     monitoring: Monitoring = Monitoring()
+    gpu_operator: GpuOperator = GpuOperator()
+    resource_management: ResourceManagement = ResourceManagement()
+    fractioning: Fractioning = Fractioning()
+    grove: Grove = Grove()
+    workload_map: WorkloadMap = WorkloadMap()
+    leader_worker_set: LeaderWorkerSet = LeaderWorkerSet()
+    training_operator: TrainingOperator = TrainingOperator()
+    mpi_operator: MpiOperator = MpiOperator()
     fake_gpus: FakeGpus = FakeGpus()
     expected_gpus: dict[str, int] = Field(default_factory=dict)
     validation: Validation = Validation()
@@ -66,14 +87,17 @@ class Settings(Section):
             raise ValueError("this stack has no scheduler of its own")
         return self.given_scheduler
 
-    @property
-    def shares_gpus(self) -> bool:
-        """Whether pods may ask for parts of a GPU; Run:ai always can."""
-        return self.profile == "full" or (self.given_scheduler is None or self.scheduler.gpu_sharing)
-
     def projects(self) -> list[tuple[Department, Project]]:
         """Every project with its department, in the stack file's order."""
         return [(department, project) for department in self.departments for project in department.projects]
+
+    def fractions(self) -> bool:
+        """Whether the scheduler places parts of a GPU."""
+        return self.sharing in SCHEDULED_PARTS
+
+    def runtime_class(self) -> str:
+        """The RuntimeClass of pods that use a GPU."""
+        return self.scheduler.runtime_class if self.profile == "modular" else "nvidia"
 
     def control_plane_domain(self) -> str:
         """Where the control plane answers, unless another stack knows."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from components.catalog import Catalog
+from components.config.addon_rules import addon_problems
 from components.config.errors import Problem
 from components.config.files import missing_charts
 from components.config.front import front_problems
@@ -33,6 +34,7 @@ def check(settings: Settings, catalog: Catalog, root: Path, secret: frozenset[st
     yield from _monitoring(settings)
     yield from inference_problems(settings)
     yield from quota_problems(settings)
+    yield from addon_problems(settings, catalog, root, secret)
     yield from front_problems(settings, catalog, root, secret)
     yield from missing_charts(settings, catalog, root)
 

@@ -88,7 +88,6 @@ class Scheduler(Section):
     """KAI Scheduler; `version` must be one of the catalog's."""
 
     version: Text
-    gpu_sharing: bool = True
     placement: PlacementStrategy = PlacementStrategy()
     replicas: Annotated[int, Field(ge=1, le=5)] = 1
     leader_election: bool = False

@@ -7,19 +7,20 @@ only.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pulumi
 
+from components import ngc
+from components.catalog import Catalog
 from components.config.full import ClusterAgents, ControlPlane, Ngc, Postgresql
 from components.full.placement import placement
 from components.merging import merged
 from components.ngc import PULL_SECRET
+from components.settings import Settings
 
 Values = dict[str, Any]
-Hide = Callable[[str], Any]
 # Own Secret with what the agents log in with; the chart is told name and key.
 CLIENT_SECRET = "runai-kit-client"  # noqa: S105 (a name, not a secret)
 CLIENT_KEY = "clientSecret"
@@ -29,7 +30,7 @@ CLIENT_KEY = "clientSecret"
 class Around:
     """What both charts are told about their surroundings; `registry` empty is the vendor's own.
 
-    `hide` makes a secret of the engine of a text.
+    `prometheus` is the image of the agents' Prometheus, which does not follow `registry`.
     """
 
     ngc: Ngc
@@ -37,7 +38,7 @@ class Around:
     ca: str
     registry: str
     pull_secret: str
-    hide: Hide
+    prometheus: str = ""
 
 
 def control_plane(settings: ControlPlane, domain: str, tls: str, around: Around) -> Values:
@@ -49,14 +50,14 @@ def control_plane(settings: ControlPlane, domain: str, tls: str, around: Around)
         "tenantsManager": {
             "config": {
                 "adminUsername": settings.admin.username,
-                "adminPassword": around.hide(settings.admin.password.get_secret_value()),
+                "adminPassword": pulumi.Output.secret(settings.admin.password.get_secret_value()),
             }
         },
     }
     if around.ngc.support_entitled:
         values["supportEntitled"] = True
     if settings.postgresql is not None:
-        values = merged(values, _database(settings.postgresql, around.hide))
+        values = merged(values, _database(settings.postgresql))
     if settings.storage_class:
         values = merged(values, _storage(settings.storage_class, settings.postgresql is None))
     return merged(values, settings.values)
@@ -88,9 +89,26 @@ def cluster(
             "project-controller": {"createNamespaces": settings.create_namespaces},
         },
     }
+    if around.registry and around.prometheus:
+        values["clusterConfig"]["prometheus"] = {"spec": {"image": around.prometheus}}
     if around.ngc.support_entitled:
         values["supportEntitled"] = True
     return merged(values, settings.values)
+
+
+def around(settings: Settings, catalog: Catalog, ca: str, pull_secret: str) -> Around:
+    """The surroundings as a stack's settings say."""
+    mirror = settings.registry.prefix
+    bundled = settings.monitoring.source == "bundle"
+    part = catalog.parts["prometheus" if bundled else "kube-prometheus-stack"]
+    return Around(
+        settings.ngc,
+        settings.control_plane.ingress_class or settings.ingress.class_name,
+        ca,
+        ngc.images(settings.ngc, mirror),
+        pull_secret,
+        part.image("prometheus", mirror) if mirror else "",
+    )
 
 
 def _global(around: Around) -> Values:
@@ -104,12 +122,12 @@ def _global(around: Around) -> Values:
     return values
 
 
-def _database(database: Postgresql, hide: Hide) -> Values:
+def _database(database: Postgresql) -> Values:
     auth = {
         "host": database.host,
         "port": database.port,
         "username": database.username,
-        "password": hide(database.password.get_secret_value()),
+        "password": pulumi.Output.secret(database.password.get_secret_value()),
         "dbSslMode": database.ssl_mode,
     }
     return {"postgresql": {"enabled": False}, "global": {"postgresql": {"auth": auth}}}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from components.addons import addon_parts
 from components.catalog import Catalog
 from components.front import front_parts
 from components.profiles.base import Profile
@@ -23,7 +24,12 @@ def profile_of(platform: Platform) -> Profile:
 def parts(settings: Settings, catalog: Catalog) -> dict[str, str]:
     """Role → catalog key of every part that this stack installs."""
     own = full_parts if settings.profile == "full" else modular_parts
-    return own(settings, catalog) | _ground_parts(settings) | front_parts(settings, catalog)
+    return (
+        own(settings, catalog)
+        | _ground_parts(settings)
+        | addon_parts(settings, catalog)
+        | front_parts(settings, catalog)
+    )
 
 
 def _ground_parts(settings: Settings) -> dict[str, str]:

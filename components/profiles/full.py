@@ -10,8 +10,7 @@ from components.catalog import Catalog
 from components.cluster_agents import AgentsInputs, ClusterAgents
 from components.control_plane import ControlPlane, ControlPlaneInputs
 from components.full.gates import ApiGate
-from components.full.rendered import around
-from components.full.values import Around
+from components.full.values import Around, around
 from components.org_units import OrgUnits, Place, Tree
 from components.profiles import quotas
 from components.runai.client import Client, Json
@@ -60,7 +59,8 @@ class Full:
             "schedulerName": SCHEDULER,
             "queueLabelKey": QUEUE_LABEL,
             "reservationNamespace": RESERVATION,
-            "gpuSharing": True,
+            "gpuSharing": settings.fractions(),
+            "sharing": settings.sharing,
             "placement": {"gpu": "binpack", "cpu": "binpack"},
             "capacityGpus": self.capacity.apply(lambda pools: sum(pools.values())),
             "departments": self.queues.apply(lambda known: quotas.departments(self._on, known)),
@@ -108,6 +108,7 @@ class Full:
         part = on.catalog.parts[on.parts["clusterAgents"]]
         agents = ClusterAgents("cluster-agents", inputs, self.at, part, on.source, self._gate(), self._ready)
         self.uuid = agents.connected
+        on.addons.after(on.after(agents))
         namespaces = on.namespaces.projects([agents])
         tree = Tree(
             settings.departments,
@@ -128,7 +129,8 @@ class Full:
         )
 
     def _around(self) -> Around:
-        return around(self._on.settings, self._ca, self._on.pull_secret, pulumi.Output.secret)
+        on, settings = self._on, self._on.settings
+        return around(settings, on.catalog, self._ca, on.pull_secret)
 
     def _gate(self) -> ApiGate:
         section = self._on.settings.control_plane

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pulumi
 
+from components.addons.resource_management import ResourceManagement
 from components.catalog import Catalog
 from components.kai.gate import KaiGate
 from components.kai.inputs import NAME, QUEUE_LABEL, RESERVATION
@@ -29,19 +30,23 @@ class Modular:
     def declare(self) -> None:
         """Declare scheduler and queues; the projects' namespaces come after these and all else."""
         on = self._on
-        scheduler = self._scheduler()
+        managed = "resourceManagement" in on.parts
+        scheduler: Scheduler | ResourceManagement = (
+            on.addons.resource_management(on.ground()) if managed else self._scheduler()
+        )
+        on.addons.after(on.after(scheduler))
         self.capacity = quotas.capacity(on)
         self.queues = pulumi.Output.all(self.capacity, scheduler.ready).apply(
             lambda known: quotas.resolve(on, known[0])
         )
-        queues = Queues(
-            "queues",
-            on.settings.departments,
-            self.queues.apply(lambda resolved: resolved.quotas),
-            on.settings.node_pools.label_key,
-            on.after(scheduler),
-        )
-        on.namespaces.projects([queues, *on.front()])
+        resolved = self.queues.apply(lambda known: known.quotas)
+        org: list[pulumi.Resource]
+        if isinstance(scheduler, ResourceManagement):
+            org = scheduler.org(resolved)
+        else:
+            key = on.settings.node_pools.label_key
+            org = [Queues("queues", on.settings.departments, resolved, key, on.after(scheduler))]
+        on.namespaces.projects([*org, *on.front()])
 
     def outputs(self) -> dict[str, pulumi.Input[Any]]:
         """What the inventory reads about scheduler, capacity and queues."""
@@ -51,7 +56,8 @@ class Modular:
             "schedulerName": NAME,
             "queueLabelKey": QUEUE_LABEL,
             "reservationNamespace": RESERVATION,
-            "gpuSharing": scheduler.gpu_sharing,
+            "gpuSharing": self._on.settings.fractions(),
+            "sharing": self._on.settings.sharing,
             "placement": {"gpu": scheduler.placement.gpu, "cpu": scheduler.placement.cpu},
             "capacityGpus": self.capacity.apply(lambda pools: sum(pools.values())),
             "departments": self.queues.apply(lambda known: quotas.departments(self._on, known)),
@@ -81,5 +87,7 @@ class Modular:
 
 
 def modular_parts(settings: Settings, catalog: Catalog) -> dict[str, str]:
-    """Role → catalog key of what only this profile installs."""
+    """Role → catalog key of what only this profile installs; KRM's chart brings the scheduler inside."""
+    if settings.resource_management.enabled:
+        return {}
     return {"scheduler": catalog.generations("kai-scheduler")[settings.scheduler.version]}

@@ -34,9 +34,9 @@ class Plan:
         monitoring = self.settings.monitoring
         interval, ours = monitoring.scrape_interval, self.namespace
         found: list[scrape.Monitor] = []
-        if "scheduler" in self.parts:
-            where = self.catalog.parts[self.parts["scheduler"]].namespace()
-            found.append(scrape.kai_monitor(where, interval))
+        kai = self.parts.get("scheduler") or self.parts.get("resourceManagement")
+        if kai:
+            found.append(scrape.kai_monitor(self.catalog.parts[kai].namespace(), interval))
         if self.dcgm_namespace:
             found.append(scrape.dcgm_monitor(self.dcgm_namespace, interval))
         if monitoring.source == "bundle":

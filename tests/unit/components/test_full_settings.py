@@ -42,7 +42,7 @@ def root(tmp_path: Path) -> Path:
 def test_the_examples_are_accepted(root: Path) -> None:
     settings = loaded(FULL, root)
     assert settings.control_plane_domain() == settings.cluster_domain() == "runai.apps.example.test"
-    assert settings.shares_gpus
+    assert settings.fractions()
     with pytest.raises(ValueError, match="no scheduler of its own"):
         _ = settings.scheduler
     write_files(root, "gpu-1.example.test")

@@ -135,9 +135,9 @@ BROKEN: list[tuple[str, dict[str, Any], str, str]] = [
     ),
     (
         "half a GPU without sharing",
-        {"departments.1.projects.0.gpu.deserved": 0.5, "scheduler.gpuSharing": False},
+        {"departments.1.projects.0.gpu.deserved": 0.5, "sharing": "none"},
         "departments[1].projects[0].gpu.deserved",
-        "whole GPUs while scheduler.gpuSharing is false",
+        "whole GPUs while sharing is",
     ),
     ("capacity not given", {"capacity.source": "setting"}, "capacity.gpus", "found nothing"),
     ("capacity given and counted", {"capacity.gpus": 8}, "capacity.gpus", 'capacity.source is "live"'),
