@@ -2,10 +2,14 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 ENV ?= local
+STACK ?= $(ENV)
 VENV := build/venv/bin
 FAST := $(patsubst %,tests/acceptance/test_%.py,cluster installation admission_down front report wrong_on_purpose)
 # The local stack has a backend of its own; others use the caller's.
 ENTER := $(if $(filter local,$(ENV)),source local/env.sh,export PATH="$(CURDIR)/$(VENV):$$PATH")
+
+# Helm of the local environment where there is none on PATH.
+TOOLS := export PATH="$$PATH:$(CURDIR)/build/bin"
 
 # Every target is a command and no file.
 .PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
@@ -53,6 +57,16 @@ acceptance-scratch: ## those that break and destroy, on a cluster that is made f
 
 acceptance-fast: ## those of them that take minutes, not an hour
 	@source local/env.sh && $(VENV)/pytest -q --durations=0 --durations-min=5 $(FAST)
+
+mirror-list: ## every image and chart of a stack: make mirror-list STACK=vks-airgap [FORMAT=--json]
+	@$(TOOLS) && $(VENV)/python -m mirror list --stack stacks/Pulumi.$(STACK).yaml --fetch $(FORMAT)
+
+mirror: ## copy them into a registry: make mirror STACK=vks-airgap PREFIX=harbor.example.com/mirror
+	@mkdir -p build && $(TOOLS) && $(VENV)/python -m mirror list --stack stacks/Pulumi.$(STACK).yaml --fetch --json \
+	  > build/mirror-$(STACK).json && $(VENV)/python -m mirror copy build/mirror-$(STACK).json $(PREFIX) $(FROM)
+
+installer-config: ## config.yaml of NVIDIA's own installer from a stack: make installer-config STACK=vks-full
+	@$(VENV)/python -m installer --stack stacks/Pulumi.$(STACK).yaml
 
 demo-mirrored: ## the demo with upstream images from a local registry and building forbidden
 	@$(PYTHON) -m local.mirrored

@@ -26,6 +26,11 @@ def pod_security(level: Psa) -> dict[str, str]:
     return {f"{_PSA}/enforce": level, f"{_PSA}/warn": "restricted", f"{_PSA}/audit": "restricted"}
 
 
+def project_labels(project: str) -> dict[str, str]:
+    """What Run:ai's controllers know a project's namespace by, also one that they did not make."""
+    return {"runai/queue": project}
+
+
 def metadata(
     name: str,
     namespace: str = "",

@@ -16,6 +16,7 @@ from components.cluster import Cluster, ClusterFacts, NodeFacts
 from components.connect import ClusterError
 from components.fake_gpus import FakeGpus
 from components.front import Front, certificates_for, ingress_service
+from components.ingress_classes import refuse_second_default
 from components.kai.inputs import RESERVATION
 from components.knative.gate import refuse_foreign
 from components.monitoring import Monitoring, MonitoringInputs
@@ -55,6 +56,7 @@ class Platform(pulumi.ComponentResource):
         self.expected = self._check_nodes()
         if settings.knative.enabled:
             refuse_foreign(cluster)
+        refuse_second_default(cluster, settings.ingress)
         self.certificates = certificates_for(settings, cluster, root)
         # What a client has to trust, and where it finds the ingress.
         self.ca = self.certificates.ca

@@ -224,6 +224,7 @@ class FakeCluster:
     knative: dict[str, Any] | None = None
     secrets: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=lambda: [""])
+    default_classes: tuple[str, ...] = ()
 
     def nodes(self) -> tuple[NodeFacts, ...]:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -245,6 +246,9 @@ class FakeCluster:
     def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
         assert namespace == "knative-serving"
         return self.serving.pop(0) if len(self.serving) > 1 else self.serving[0]
+
+    def default_ingress_classes(self) -> tuple[str, ...]:
+        return self.default_classes
 
     def secret(self, namespace: str, name: str) -> dict[str, str]:
         return self.secrets.get((namespace, name), {})

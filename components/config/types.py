@@ -76,6 +76,17 @@ LabelKey = Annotated[
         "a Kubernetes label key",
     ),
 ]
+# What the control plane takes as the name of a service account.
+AccountName = Annotated[
+    str, _matching(r"[a-z][-_a-z0-9]*[a-z0-9]", "lower-case letters, digits, - and _, starting with a letter")
+]
+Scope = Annotated[
+    str,
+    _matching(
+        r"cluster|tenant|(department|project)/[a-z0-9][-a-z0-9]*",
+        "cluster, tenant, department/<name> or project/<name>",
+    ),
+]
 Text = Annotated[str, _matching(r"(?s).+", "a text that is not empty")]
 # Both Go and Prometheus read these units.
 Duration = Annotated[str, _matching(r"[1-9][0-9]*(s|m|h)", "a duration such as 30s, 5m or 168h")]
