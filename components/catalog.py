@@ -20,10 +20,17 @@ class Entry(BaseModel):
 
 
 class NamespaceEntry(Entry):
-    """A namespace's Pod Security level; a relaxed one has to say why."""
+    """A namespace's Pod Security level; a relaxed one has to say why.
+
+    `accounts`: the ServiceAccounts of the pods that it is for; `webhooks`, `metrics`: TCP ports of its pods
+    that the API server and Prometheus ask. The controls of relaxed namespaces are made of these.
+    """
 
     psa: Psa
     why: str = ""
+    accounts: tuple[str, ...] = ()
+    webhooks: tuple[int, ...] = ()
+    metrics: tuple[int, ...] = ()
 
     @model_validator(mode="after")
     def relaxed_needs_a_reason(self) -> NamespaceEntry:

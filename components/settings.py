@@ -38,6 +38,7 @@ from components.config.sections import (
     Scheduler,
     Validation,
 )
+from components.config.security import Security
 from components.config.serving import Ingress, Knative, Tls
 from components.config.types import Domain, Section
 
@@ -68,6 +69,7 @@ class Settings(Section):
     leader_worker_set: LeaderWorkerSet = LeaderWorkerSet()
     training_operator: TrainingOperator = TrainingOperator()
     mpi_operator: MpiOperator = MpiOperator()
+    security: Security = Security()
     fake_gpus: FakeGpus = FakeGpus()
     expected_gpus: dict[str, int] = Field(default_factory=dict)
     validation: Validation = Validation()
