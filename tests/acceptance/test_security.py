@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -11,9 +12,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from components.catalog import load_catalog
 from components.config.security import Security
+from components.security.governed import relaxed
 from tests.acceptance.changing import call
-from tests.acceptance.conftest import Kubectl
+from tests.acceptance.conftest import ROOT, Kubectl
 from tests.acceptance.flows import End, Net
 from validation.settings import StackOutputs
 
@@ -91,6 +94,14 @@ def test_a_relaxed_namespace_takes_pods_of_its_own_accounts_only(outputs: StackO
         if item.psa == "privileged":
             said = refusal(outputs, pod(item.name, **HOST["hostPath volumes"]))
             assert f"namespace {item.name} is for pods of" in said, said
+
+
+@pytest.mark.req("I1")
+def test_the_catalog_lists_every_account_that_runs_in_a_relaxed_namespace(kubectl: Kubectl) -> None:
+    catalog = load_catalog()
+    for item in relaxed(catalog, catalog.parts):
+        found = kubectl("get", "pods", "-n", item.name)["items"]
+        assert {pod["spec"]["serviceAccountName"] for pod in found} <= set(item.accounts), item.name
 
 
 @pytest.mark.req("I1")
@@ -248,3 +259,11 @@ def test_everything_else_is_closed(
     assert not net.allows(first, End("203.0.113.7"), 22)
     for server, port in api_servers(kubectl):
         assert not net.allows(first, server, port), "a workload asked the API server"
+
+
+@pytest.mark.req("I1")
+def test_the_security_page_is_what_catalog_and_charts_say() -> None:
+    options = ["--check", "--charts", "build/charts", "--helm", "build/bin/helm"]
+    command = [sys.executable, "-m", "policy.page", "docs/security.md", *options]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
