@@ -108,11 +108,7 @@ def test_an_aggregated_role_has_the_rules_of_those_that_it_selects() -> None:
             "metadata": {"name": "admin"},
             "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": labels}]},
         },
-        {
-            "kind": "ClusterRole",
-            "metadata": {"name": "core", "labels": labels},
-            "rules": [{"verbs": ["get"]}],
-        },
+        {"kind": "ClusterRole", "metadata": core, "rules": [{"verbs": ["get"]}]},
         {"kind": "ClusterRole", "metadata": {"name": "other"}, "rules": [{"verbs": ["list"]}]},
         {
             "kind": "ClusterRoleBinding",
