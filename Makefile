@@ -7,7 +7,7 @@ FAST := $(patsubst %,tests/acceptance/test_%.py,cluster installation admission_d
 # The local stack has a backend of its own; others use the caller's.
 ENTER := $(if $(filter local,$(ENV)),source local/env.sh,export PATH="$(CURDIR)/$(VENV):$$PATH")
 
-.PHONY: demo demo-mirrored down up heal drift destroy validate test acceptance acceptance-fast lint types unit python lock help
+.PHONY: demo demo-mirrored down up heal drift destroy validate bundle test acceptance acceptance-fast lint types unit python lock help
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -35,6 +35,9 @@ destroy: ## remove an installation: make destroy ENV=local [WORKLOADS=1] [PURGE=
 
 validate: ## prove an installed environment: make validate ENV=local
 	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV)
+
+bundle: ## what support needs, without secrets: make bundle ENV=local
+	@$(ENTER) && $(VENV)/python -m support $(ENV)
 
 python: ## the Python environment from its lock file
 	@$(PYTHON) -m local.demo --until python
