@@ -43,7 +43,7 @@ def bundle(folder: Path, *options: str, **environment: str) -> tuple[str, dict[s
 
 @pytest.fixture
 def canary(kubectl: Kubectl, outputs: StackOutputs) -> Iterator[str]:
-    """A secret in a Secret, a variable, annotations, URLs and a log: in a part's namespace and in a project's."""
+    """A word in a Secret, a variable, annotations, URLs and a log, of a part and of a project."""
     word = f"canary+{secrets.token_urlsafe(18)}/="
     spaces = [outputs.ingress.namespace, outputs.projects[0].namespace]
     for space in spaces:
@@ -93,9 +93,7 @@ def _pod(space: str, word: str) -> Json:
     }
 
 
-def test_a_planted_secret_is_nowhere_in_the_bundle(
-    outputs: StackOutputs, canary: str, tmp_path: Path
-) -> None:
+def test_a_planted_secret_is_nowhere_in_it(outputs: StackOutputs, canary: str, tmp_path: Path) -> None:
     told, files = bundle(tmp_path, "--workload-logs")
     space = outputs.ingress.namespace
     log = files[f"namespaces/{space}/logs/{NAME}.talk.log"]
