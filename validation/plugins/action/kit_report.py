@@ -17,7 +17,8 @@ class ActionModule(KitAction):
 
     def act(self, arguments: Json) -> Json:
         """See the class."""
-        written = write(self.records, Path(self.variable("kit_project_dir")), self.not_applicable)
+        project, earlier = Path(self.variable("kit_project_dir")), self.variable("kit_against", "")
+        written = write(self.records, project, self.not_applicable, Path(earlier) if earlier else None)
         for path in written.redacted:
             self.say(f"secrets were taken out of {path.relative_to(self.records.root)}")
         return {
