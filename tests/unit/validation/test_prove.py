@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -76,14 +77,15 @@ def test_what_changed_is_told_and_no_verdict(project: Path) -> None:
     earlier = project / "build" / "report" / "report.json"
     check = {**PASSED["checks"][0], "observed": 3}  # type: ignore[index]
     earlier.write_text(json.dumps(PASSED))
-    told: dict[str, object] = {
+    told = {
         "started": "2026-01-01T00:00:00Z",
         "verdict": "PASS",
         "sha256": "ab" * 32,
         "warnings": ["another cluster"],
     }
     change = {"kind": "observed", "what": "a.b", "before": "1", "now": "3"}
-    now = {**PASSED, "checks": [check], "against": {**told, "changes": [change]}}
+    now: dict[str, Any] = dict(PASSED)
+    now |= {"checks": [check], "against": {**told, "changes": [change]}}
     (project / "good.json").write_text(json.dumps(now))
     playbook(project, 'echo "$@" > asked; cp good.json build/report/report.json')
     code, text = prove.prove("here", project, earlier)
