@@ -45,7 +45,7 @@ class Controls(pulumi.ComponentResource):
         if inputs.security.admission:
             self._admission()
         for item in [*inputs.relaxed, *inputs.projects]:
-            if inputs.security.network_policies:
+            if inputs.security.network_policies and item.described:
                 self._network(item)
             if inputs.security.quotas:
                 self._quota(item)

@@ -21,6 +21,7 @@ from policy.render import RenderError, read_stack, sources
 from policy.rights import Role, own, rendered, wide
 
 STACK = Path("stacks/Pulumi.local.yaml")
+_QUOTA = "quota: pods, no NodePort, no LoadBalancer"
 NAMESPACES, RIGHTS = "namespaces", "rights"
 
 
@@ -84,10 +85,12 @@ def _controls(item: Governed) -> str:
     else:
         host = "" if item.psa == "privileged" else "no host access; "
         admission = f"{host}{'only these accounts' if item.accounts else 'any account'}"
+        if not item.described:
+            return f"admission: {admission}<br>network: none, its ports are not described<br>{_QUOTA}"
         webhooks = [f"webhooks {', '.join(map(str, item.webhooks))}"] if item.webhooks else []
         metrics = [f"metrics {', '.join(map(str, item.metrics))}"] if item.metrics else []
         network = f"in: {', '.join([*webhooks, *metrics]) or 'nothing'}; out: DNS, API server, Prometheus"
-    return f"admission: {admission}<br>network: {network}<br>quota: pods, no NodePort, no LoadBalancer"
+    return f"admission: {admission}<br>network: {network}<br>{_QUOTA}"
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

@@ -33,15 +33,10 @@ def prove(environment: str, root: Path = ROOT, against: Path | None = None) -> t
         )
     report = root / os.environ.get("KIT_REPORT_DIR", "build/report") / "report.json"
     command = ["ansible-playbook", "-i", str(inventory), "validation/site.yml"]
-    if against is not None:
-        try:
-            read(against)
-        except ReportError as error:
-            return 1, f"against: {error}; nothing was run"
-        report.parent.mkdir(parents=True, exist_ok=True)
-        earlier = report.with_name(EARLIER)
-        earlier.write_bytes(against.read_bytes())
-        command += ["-e", json.dumps({"kit_against": str(earlier)})]
+    try:
+        _keep(against, report.with_name(EARLIER))
+    except ReportError as error:
+        return 1, f"against: {error}; nothing was run"
     report.unlink(missing_ok=True)
     played = subprocess.run(command, cwd=root)
     code, line = verdict(report)
@@ -52,6 +47,16 @@ def prove(environment: str, root: Path = ROOT, against: Path | None = None) -> t
             f"FAIL  the playbooks ended with status {played.returncode}, whatever the report says\n{line}",
         )
     return code, line
+
+
+def _keep(against: Path | None, earlier: Path) -> None:
+    """Keep the earlier report for whichever playbook writes the new one. ReportError when it is none."""
+    os.environ.pop("KIT_AGAINST", None)
+    if against is not None:
+        read(against)
+        earlier.parent.mkdir(parents=True, exist_ok=True)
+        earlier.write_bytes(against.read_bytes())
+        os.environ["KIT_AGAINST"] = str(earlier)
 
 
 def _changes(report: Path) -> str:

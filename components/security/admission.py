@@ -19,7 +19,11 @@ _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 
 def policies(relaxed: Sequence[Governed], projects: bool) -> dict[str, Json]:
     """Spec by name of the policy; the binding of the same name takes its place from `binding`."""
-    found = {f"{PREFIX}-{item.name}": _policy(_relaxed(item), _named(item.name)) for item in relaxed}
+    found = {
+        f"{PREFIX}-{item.name}": _policy(rules, _named(item.name))
+        for item in relaxed
+        if (rules := _relaxed(item))
+    }
     if projects:
         found[PROJECTS] = _policy(
             host_rules("a project's namespace"),

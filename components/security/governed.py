@@ -25,6 +25,11 @@ class Governed:
     webhooks: tuple[int, ...] = ()
     metrics: tuple[int, ...] = ()
 
+    @property
+    def described(self) -> bool:
+        """Whether it is known who runs there: what is not known cannot be closed without breaking it."""
+        return self.project or bool(self.accounts)
+
 
 def relaxed(catalog: Catalog, parts: Iterable[str]) -> list[Governed]:
     """Namespaces of these parts below `restricted`; where parts share one, the laxest level counts."""

@@ -52,8 +52,9 @@ def _of_webhooks(at: Snapshot, namespace: str) -> Json:
                     found[config["metadata"]["name"]] = days_left(base64.b64decode(client["caBundle"]))
     # One that cannot be read is no certificate: it counts as ended.
     fewest = min((-1 if days is None else days for days in found.values()), default=None)
-    why = [f"webhook configuration {name}" for name, left in found.items() if (left is None) or left == fewest]
-    return {"fewestDays": fewest, "days": found, "why": why or [f"no webhook of {namespace} has a certificate"]}
+    why = [f"webhook configuration {name}" for name, left in found.items() if left in {None, fewest}]
+    none = [f"no webhook of {namespace} has a certificate"]
+    return {"fewestDays": fewest, "days": found, "why": why or none}
 
 
 def _days(certificate: x509.Certificate) -> int:

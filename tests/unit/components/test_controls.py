@@ -92,6 +92,8 @@ def test_a_privileged_namespace_is_bound_by_accounts_and_a_baseline_one_by_both(
     assert rules["runai-kit-a"] == ["object.spec.?serviceAccountName.orValue('default') in ['agent']"]
     assert "in ['one', 'two']" in rules["runai-kit-b"][0]
     assert rules["runai-kit-b"][1:] == rules["runai-kit-c"]
+    open_agent = Governed("d", "privileged", "why")
+    assert admission.policies([open_agent], projects=False) == {}, "a policy without a rule is none"
     assert all("serviceAccountName" not in rule for rule in rules["runai-kit-c"])
     for spec in specs.values():
         assert spec["failurePolicy"] == "Fail"
@@ -161,3 +163,10 @@ def test_wrong_values_are_refused_with_their_place(tmp_path: Path, key: str, val
     with pytest.raises(SettingsError) as caught:
         load(engine_env(wrong, ["registry", "tls"]), CATALOG, tmp_path)
     assert any(f"security.{key}" in str(p) and said in str(p) for p in caught.value.problems)
+
+
+@pytest.mark.req("I1")
+def test_a_part_that_does_not_say_who_it_is_stays_reachable(tmp_path: Path) -> None:
+    (item,) = governed.relaxed(CATALOG, ["gpu-fractioning"])
+    assert not item.described
+    assert admission.policies([item], projects=False) == {}

@@ -53,8 +53,11 @@ def at(**changes: Any) -> Snapshot:
 
 
 def test_the_fewest_days_of_each_owners_webhooks() -> None:
-    assert certificates.certificates(at()) == {"fewestDays": 3, "days": {"kai": 300, "kai-too": 3}}
-    assert certificates.knative(at()) == {"fewestDays": 5, "days": {"knative": 5}}
+    of_kai = certificates.certificates(at())
+    assert of_kai["fewestDays"] == 3
+    assert of_kai["days"] == {"kai": 300, "kai-too": 3}
+    assert of_kai["why"] == ["webhook configuration kai-too"]
+    assert certificates.knative(at())["days"] == {"knative": 5}
 
 
 def test_without_knative_there_is_nothing_to_look_at() -> None:
@@ -67,7 +70,10 @@ def test_what_cannot_be_read_has_ended() -> None:
         hook("broken", "kai-scheduler", b"no certificate"),
     )
     found = certificates.certificates(Snapshot(double.cluster, load(OUTPUTS)))
-    assert found == {"fewestDays": -1, "days": {"broken": None}}
+    assert (found["fewestDays"], found["days"]) == (-1, {"broken": None})
+    assert found["why"] == ["webhook configuration broken"]
+    nothing = certificates.certificates(Snapshot(Double().cluster, load(OUTPUTS)))
+    assert nothing["why"] == ["no webhook of kai-scheduler has a certificate"]
 
 
 def test_of_a_chain_the_one_that_ends_first() -> None:

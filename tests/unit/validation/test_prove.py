@@ -40,6 +40,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "build" / "report").mkdir(parents=True)
     (tmp_path / "bin").mkdir()
     monkeypatch.delenv("KIT_REPORT_DIR", raising=False)
+    # What the run sets goes with the test.
+    monkeypatch.setenv("KIT_AGAINST", "")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
     return tmp_path
 
@@ -87,13 +89,13 @@ def test_what_changed_is_told_and_no_verdict(project: Path) -> None:
     now: dict[str, Any] = dict(PASSED)
     now |= {"checks": [check], "against": {**told, "changes": [change]}}
     (project / "good.json").write_text(json.dumps(now))
-    playbook(project, 'echo "$@" > asked; cp good.json build/report/report.json')
+    playbook(project, 'echo "$KIT_AGAINST" > asked; cp good.json build/report/report.json')
     code, text = prove.prove("here", project, earlier)
     assert code == 0
     assert "1 change" in text
     assert "WARNING  another cluster" in text
     assert "a.b: 1 -> 3" in text
-    assert "kit_against" in (project / "asked").read_text()
+    assert (project / "asked").read_text().strip() == str(earlier.with_name(prove.EARLIER))
     # The file that was named is the one that this run replaced.
     assert json.loads(earlier.with_name(prove.EARLIER).read_text()) == PASSED
 
