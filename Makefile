@@ -38,8 +38,11 @@ destroy: ## remove an installation: make destroy ENV=local [WORKLOADS=1] [PURGE=
 	@$(ENTER) && $(VENV)/python -m day2.destroy $(ENV) \
 	  $(if $(WORKLOADS),--workloads) $(if $(PURGE),--purge) $(if $(YES),--yes)
 
-validate: ## prove an installed environment: make validate ENV=local
-	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV)
+validate: ## prove an installed environment: make validate ENV=local [AGAINST=<earlier report.json>]
+	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV) $(if $(AGAINST),--against $(AGAINST))
+
+bundle: ## what support needs, without secrets: make bundle ENV=local
+	@$(ENTER) && $(VENV)/python -m support $(ENV)
 
 python: ## the Python environment from its lock file
 	@$(PYTHON) -m local.demo --until python
