@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from validation import names
 from validation.cluster import Cluster
 from validation.observe import pods, queues, stuck
+from validation.patience import while_hopeful
 
 Json = dict[str, Any]
 # Reasons that time does not cure: the queue's numbers forbid the pod, or admission refuses to let it be made.
@@ -128,27 +128,30 @@ def wait(
 
     Never raises on a time-out: the checks judge what is there.
     """
-    begun = time.monotonic()
     shown = ""
-    impossible_since: float | None = None
-    while True:
-        state = look(cluster, test, goal)
-        passed = time.monotonic() - begun
+
+    def tell(state: State, passed: float) -> None:
+        nonlocal shown
         if state.line() != shown:
             shown = state.line()
             say(f"{test} +{passed:.1f} s: {shown}")
-        if state.reached(goal):
-            return Outcome(True, passed, state, "")
-        if not state.impossible(goal):
-            impossible_since = None
-        elif impossible_since is None:
-            impossible_since = passed
-        stuck = impossible_since is not None and passed - impossible_since >= hopeless_after
-        if stuck or passed >= timeout:
-            why = _why(state, goal, "cannot be met any more" if stuck else f"not met within {timeout:g} s")
-            say(f"{test}: {why}")
-            return Outcome(False, passed, state, why)
-        time.sleep(interval)
+
+    state, passed, end = while_hopeful(
+        lambda: look(cluster, test, goal),
+        lambda state: state.reached(goal),
+        lambda state: state.impossible(goal),
+        tell,
+        timeout,
+        interval,
+        hopeless_after,
+    )
+    if end == "reached":
+        return Outcome(True, passed, state, "")
+    why = _why(
+        state, goal, "cannot be met any more" if end == "hopeless" else f"not met within {timeout:g} s"
+    )
+    say(f"{test}: {why}")
+    return Outcome(False, passed, state, why)
 
 
 def _why(state: State, goal: Goal, how: str) -> str:

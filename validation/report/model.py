@@ -123,6 +123,8 @@ class Report:
     deviations: list[Json] = field(default_factory=list)
     manual_steps: list[Json] = field(default_factory=list)
     not_real: list[str] = field(default_factory=list)
+    # What changed since an earlier report, see changes.py; None when there was none to compare with.
+    against: Json | None = None
 
     @property
     def summary(self) -> Summary:
@@ -166,6 +168,7 @@ class Report:
             "deviations": self.deviations,
             "manualSteps": self.manual_steps,
             "notReal": self.not_real,
+            **({"against": self.against} if self.against else {}),
         }
 
 
@@ -187,6 +190,7 @@ def load(data: Any) -> Report:
             deviations=list(data.get("deviations", [])),
             manual_steps=list(data.get("manualSteps", [])),
             not_real=list(data.get("notReal", [])),
+            against=data.get("against"),
         )
         told = data["summary"]
     except (KeyError, TypeError) as error:
