@@ -24,7 +24,7 @@ from validation.expect.reclaim import CLAIMANT
 from validation.observe import pods
 from validation.settings import StackOutputs
 
-pytestmark = pytest.mark.usefixtures("unchanged")
+pytestmark = [pytest.mark.scratch, pytest.mark.usefixtures("unchanged")]
 # Seconds that a test waits for a state, and for its clean-up, where it is expected not to come.
 WAIT, CLEANUP = 25, 15
 BOUNDS = {"timeoutSeconds": WAIT}

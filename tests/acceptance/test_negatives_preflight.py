@@ -28,7 +28,7 @@ from validation.observe import capacity, evictions, pods, queues
 from validation.observe.admission import PROBE_NAMESPACE
 from validation.settings import StackOutputs
 
-pytestmark = [pytest.mark.req("V1"), pytest.mark.usefixtures("unchanged")]
+pytestmark = [pytest.mark.scratch, pytest.mark.req("V1"), pytest.mark.usefixtures("unchanged")]
 KAI = "kai-scheduler"
 CONFIG = f"{names.CONFIGS}/kai-config"
 UNHEALTHY = "runai-kit.io/unhealthy-gpus"
