@@ -70,7 +70,12 @@ def _component(part: Part, packaged: bool) -> dict[str, str]:
 
 def _departments(platform: Platform, resolved: ResolvedQueues) -> list[dict[str, Any]]:
     return [
-        {"name": item.name, "queue": item.name, "gpu": resolved.quotas[item.name].output()}
+        {
+            "name": item.name,
+            "queue": item.name,
+            "gpu": resolved.quotas[item.name].output(),
+            "nodePool": item.node_pool,
+        }
         for item in platform.settings.departments
     ]
 
@@ -84,6 +89,7 @@ def _projects(platform: Platform, resolved: ResolvedQueues) -> list[dict[str, An
             "namespace": f"{prefix}{project.name}",
             "queue": project.name,
             "gpu": resolved.quotas[project.name].output(),
+            "nodePool": department.node_pool,
         }
         for department, project in platform.settings.projects()
     ]

@@ -79,11 +79,13 @@ class ActionModule(KitAction):
 
     def _preflight(self, at: Snapshot, given: Json) -> Json:
         found, seconds = preflight.observe(at)
+        live = preflight.live_facts(at)
+        self.records.keep_live(live)
         probed, took = probes(at.cluster, float(given["timeout"]), self.say)
         return {
             "found": {**found, **probed},
             "seconds": {**seconds, **took},
-            "live": preflight.live_facts(at),
+            "live": live,
             "applicable": preflight.applicable(found),
         }
 
