@@ -1,4 +1,4 @@
-"""`python -m validation.prove <environment>`: run the playbooks, then pass judgement on this run's report.
+"""`python -m validation.prove <environment> [--tags V2,gang]`: run the playbooks, then pass judgement on the report.
 
 Exit code 0 pass, 1 fail, 2 nothing failed but something was skipped. A report of an earlier run is no proof:
 it is removed first, and a playbook that failed is never a pass.
@@ -6,6 +6,7 @@ it is removed first, and a playbook that failed is never a pass.
 
 from __future__ import annotations
 
+import argparse
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 from validation.chains.processes import PLAYBOOK
 from validation.chains.run import Run
 from validation.cluster import ClusterError
+from validation.declared import chosen
 from validation.outputs import of_inventory
 from validation.settings import OutputsError
 from validation.verdict import verdict
@@ -22,8 +24,8 @@ from validation.verdict import verdict
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def prove(environment: str, root: Path = ROOT) -> tuple[int, str]:
-    """(exit code, what to tell) of a whole run; `root` is the project with `inventory/` and `validation/`."""
+def prove(environment: str, root: Path = ROOT, tags: str = "all") -> tuple[int, str]:
+    """(exit code, what to tell) of a run; `root` is the project with `inventory/` and `validation/`."""
     inventory = Path("inventory") / environment
     if not (root / inventory).exists():
         known = ", ".join(sorted(path.name for path in (root / "inventory").iterdir()))
@@ -33,7 +35,7 @@ def prove(environment: str, root: Path = ROOT) -> tuple[int, str]:
         )
     report = root / os.environ.get("KIT_REPORT_DIR", "build/report") / "report.json"
     report.unlink(missing_ok=True)
-    status = _play(root, inventory, report.parent)
+    status = _play(root, inventory, report.parent, tags)
     code, line = verdict(report)
     if status != 0 and code == 0:
         return (
@@ -43,27 +45,28 @@ def prove(environment: str, root: Path = ROOT) -> tuple[int, str]:
     return code, line
 
 
-def _play(root: Path, inventory: Path, report: Path) -> int:
+def _play(root: Path, inventory: Path, report: Path, tags: str) -> int:
     """Status of the playbooks; in chains where the cluster can be asked what is free on it."""
     try:
         run = Run(root, inventory, report, of_inventory(root / inventory, root))
-        schedule = run.schedule()
+        schedule = run.schedule(chosen(tags.split(","), []))
     except (OutputsError, ClusterError) as error:
         # The inventory or preflight tells it, too, and the report with them.
         print(f"No chains: {error}", file=sys.stderr)
-        return subprocess.run(["ansible-playbook", "-i", str(inventory), PLAYBOOK], cwd=root).returncode
+        command = ["ansible-playbook", "-i", str(inventory), PLAYBOOK, "--tags", tags]
+        return subprocess.run(command, cwd=root).returncode
     return run.play(schedule)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Command line."""
-    given = sys.argv[1:] if arguments is None else arguments
-    if len(given) != 1:
-        print("usage: python -m validation.prove <environment>", file=sys.stderr)
-        return 1
+    parser = argparse.ArgumentParser(prog="python -m validation.prove", description=__doc__)
+    parser.add_argument("environment", help="a folder of inventory/, such as local")
+    parser.add_argument("--tags", default="all", help="tests or requirements, with commas between them")
+    given = parser.parse_args(arguments)
     # A polite end also ends the playbooks, and gives back what was lent to them.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    code, text = prove(given[0])
+    code, text = prove(given.environment, tags=given.tags)
     print(text)
     return code
 

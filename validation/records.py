@@ -47,6 +47,15 @@ class Records:
         self.checks.mkdir(parents=True, exist_ok=True)
         write_atomically(self.root / "run.json", json.dumps({**run, "started": now()}, indent=1))
 
+    def forget(self) -> None:
+        """Take an earlier run's plan away, so that it is not taken for this one's."""
+        (self.root / "run.json").unlink(missing_ok=True)
+
+    @property
+    def begun(self) -> bool:
+        """Is there a plan of a run?"""
+        return (self.root / "run.json").exists()
+
     def keep_live(self, facts: Json) -> None:
         """Preflight's facts of the cluster, for the gate of each test, in whatever process it runs."""
         write_atomically(self.root / "live.json", json.dumps(facts, indent=1))

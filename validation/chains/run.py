@@ -43,16 +43,20 @@ class Run:
         self.records = Records(self.report)
         self.cluster = Cluster(self.outputs.kubeconfig, self.outputs.context)
 
-    def schedule(self) -> Schedule:
+    def schedule(self, tests: list[str]) -> Schedule:
         """From what is free now; ClusterError when the cluster cannot be asked."""
         found = nodes.facts(Snapshot(self.cluster, self.outputs))
-        return plan(self.outputs, bed(found), list(declared.tests()))
+        return plan(self.outputs, bed(found), tests)
 
     def play(self, schedule: Schedule) -> int:
         """Carry it out; the worst status of a playbook, that of the report if nothing went wrong before."""
-        tests = {"kit_tests": list(declared.tests()), "kit_part": "begin"}
+        begin = {"kit_tests": [*schedule.alone, *schedule.beside], "kit_part": "begin"}
+        self.records.forget()
         try:
-            statuses = [self._alone("alone", schedule.alone, tests), *self._later(schedule)]
+            statuses = [self._alone("alone", schedule.alone, begin)]
+            if not self.records.begun:
+                return statuses[0] or 1
+            statuses += self._later(schedule)
             statuses.append(self._alone("report", (), {"kit_part": "end"}))
         finally:
             shutil.rmtree(self.report / "chains", ignore_errors=True)
@@ -60,7 +64,7 @@ class Run:
 
     def _later(self, schedule: Schedule) -> list[int]:
         """The chains; one test after the other where nothing can be lent now."""
-        tests = tuple(test for chain in schedule.chains.values() for test in chain)
+        tests = schedule.beside
         if not tests:
             self._tell(schedule, schedule.why)
             return []
@@ -116,9 +120,8 @@ class Run:
     def _tell(self, schedule: Schedule, why: str) -> None:
         """Into the plan of the run, for the report; `why` there are no chains."""
         chains = {} if why else {test: schedule.chain_of(test) or ALONE for test in declared.tests()}
-        beside = (
-            f"Chain {GPU} had {', '.join(schedule.nodes)} to itself, in a node pool that was made for it."
-        )
+        lent = ", ".join(schedule.nodes)
+        beside = f"Chain {GPU} had {lent} to itself, in a node pool that was made for it."
         note = f"No chains: {why}." if why else beside
         self.records.amend(chains=chains, chainsNote=note)
         self.say(note)

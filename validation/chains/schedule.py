@@ -41,6 +41,11 @@ class Schedule:
                 if self.claim(a).touches(self.claim(b)):
                     raise ConflictError(f"{a} and {b} cannot run beside each other")
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Tests of all chains."""
+        return tuple(test for tests in self.chains.values() for test in tests)
+
     def claim(self, test: str) -> Claim:
         """What a test claims here."""
         return claim(declared.tests()[test], self.pool, POOL)

@@ -46,7 +46,7 @@ def aggregate(records: Records, reasons: Mapping[str, str]) -> Report:
 
 
 def _test(test: declared.Test, results: list[CheckResult], chains: Mapping[str, str]) -> TestRun:
-    """A test's time: its first check begins with it, its last record ends it; and the chain that it ran in."""
+    """A test's time, from its first check's beginning to its last record, and the chain that it ran in."""
     times = [(moment(r.at), r.seconds) for r in results if r.test == test.name and r.at and r.verdict != "na"]
     # A test that stopped before its first check has a time, too.
     ran = any(r.verdict in ("pass", "fail") for r in results if r.test == test.name and r.at)
