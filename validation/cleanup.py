@@ -108,7 +108,7 @@ def _names_of_others(cluster: Cluster, test: str) -> set[str]:
         return set()
     return {
         thing["metadata"]["name"]
-        for path in (*MAKERS, *MADE, *HOLDERS)
+        for path in (*MAKERS, *MADE, *HOLDERS, names.SHARDS)
         for thing in _labelled(cluster, path, "")
         if pods.label(thing, names.TEST_LABEL) not in (None, test)
     }

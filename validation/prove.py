@@ -1,4 +1,4 @@
-"""`python -m validation.prove <environment> [--tags V2,gang]`: run the playbooks, then pass judgement on the report.
+"""`python -m validation.prove <environment> [--tags V2,gang]`: run the playbooks, then judge the report.
 
 Exit code 0 pass, 1 fail, 2 nothing failed but something was skipped. A report of an earlier run is no proof:
 it is removed first, and a playbook that failed is never a pass.
