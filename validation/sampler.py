@@ -60,6 +60,8 @@ def pod_line(kind: str, pod: Json, t: float, queue_key: str) -> Json:
         "test": pods.label(pod, names.TEST_LABEL) or "",
         "role": pods.label(pod, names.ROLE_LABEL) or "",
         "queue": pods.label(pod, queue_key) or "",
+        "node": pods.node(pod) or "",
+        "gpus": pods.gpus(pod) + pods.fraction(pod),
         "phase": status.get("phase", ""),
         "deleting": "deletionTimestamp" in pod["metadata"],
         "api": {

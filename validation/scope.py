@@ -90,7 +90,8 @@ def obstacle(test: str, outputs: StackOutputs, bed: Bed) -> str:
     try:
         if test in TRIALS:
             TRIALS[test](outputs, bed)
-    except ImpossibleError as error:
+    except ValueError as error:
+        # An ImpossibleError, or shares that exceed what there is.
         return str(error)
     return ""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,19 @@ class Part:
         return ["ansible-playbook", "-i", str(inventory), PLAYBOOK, *tags, "-e", json.dumps(self.variables)]
 
 
+def worth_telling(lines: Iterable[str]) -> Iterator[str]:
+    """Lines without the empty ones and without the headings of plays in which nothing happened."""
+    heading = ""
+    for line in (line.rstrip() for line in lines):
+        if line.startswith("PLAY ["):
+            heading = line
+        elif line:
+            if heading:
+                yield heading
+            heading = ""
+            yield line
+
+
 class Running:
     """A started part."""
 
@@ -46,8 +59,8 @@ class Running:
             self._teller.start()
 
     def _tell(self) -> None:
-        for line in self.process.stdout or ():
-            print(f"{self.part.name:>4} | {line.rstrip()}", flush=True)
+        for line in worth_telling(self.process.stdout or ()):
+            print(f"{self.part.name:>4} | {line}", flush=True)
 
     def wait(self) -> int:
         """Status of the process, after the last of its lines."""
