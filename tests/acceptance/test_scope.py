@@ -1,4 +1,4 @@
-"""What the settings' bounds allow is never exceeded: GPUs, nodes, other people's pods; the rest is skipped."""
+"""What the settings' bounds allow is never exceeded, and what they leave too little for is skipped."""
 
 from __future__ import annotations
 
