@@ -39,8 +39,8 @@ def allocatable(thing: Json, resource: str = names.GPU_RESOURCE) -> int:
 
 
 def in_pool(nodes: list[Json], label_key: str, pool: str) -> list[Json]:
-    """Nodes of a pool; all when no pool is named."""
-    return [n for n in nodes if not pool or label(n, label_key) == pool]
+    """Nodes of a pool; the pool without a name is that of the nodes without the label."""
+    return [n for n in nodes if (label(n, label_key) or "") == pool]
 
 
 def schedulable(thing: Json) -> bool:

@@ -160,15 +160,19 @@ def over_committed(at: Snapshot) -> dict[str, int | float]:
 
 
 def _newly_held(at: Snapshot, then: Json) -> Json:
-    """Whole GPUs that pods hold now and did not hold before the test."""
+    """Whole GPUs that pods hold now and did not hold before the test, on the nodes that tests may use."""
     new = [
         p
         for p in at.pods
-        if pods.active(p) and pods.node(p) and pods.gpus(p) and p["metadata"]["uid"] not in then["holders"]
+        if pods.active(p)
+        and pods.node(p) in at.capacity.allocatable
+        and pods.gpus(p)
+        and p["metadata"]["uid"] not in then["holders"]
     ]
+    held = pods.held_by_node(at.pods)
     outside = [pods.name(p) for p in new if p["metadata"]["namespace"] != at.outputs.reservationNamespace]
     return {
         "newlyHeld": sum(map(pods.gpus, new)),
         "holders": outside or "reservation pods only",
-        "free": at.capacity.total - sum(pods.held_by_node(at.pods).values()),
+        "free": at.capacity.total - sum(held.get(name, 0) for name in at.capacity.allocatable),
     }

@@ -109,7 +109,8 @@ def proof(checks: Iterable[CheckResult]) -> str:
 class Report:
     """A whole run; times are UTC, ISO 8601.
 
-    Of later additions (installation and below) a report of an earlier version has none.
+    Of later additions (installation and below) a report of an earlier version has none. `chains`: on which
+    nodes tests ran beside each other, or why none did.
     """
 
     environment: str
@@ -125,6 +126,7 @@ class Report:
     not_real: list[str] = field(default_factory=list)
     # What changed since an earlier report, see changes.py; None when there was none to compare with.
     against: Json | None = None
+    chains: str = ""
 
     @property
     def summary(self) -> Summary:
@@ -169,6 +171,7 @@ class Report:
             "manualSteps": self.manual_steps,
             "notReal": self.not_real,
             **({"against": self.against} if self.against else {}),
+            "chains": self.chains,
         }
 
 
@@ -191,6 +194,7 @@ def load(data: Any) -> Report:
             manual_steps=list(data.get("manualSteps", [])),
             not_real=list(data.get("notReal", [])),
             against=data.get("against"),
+            chains=str(data.get("chains", "")),
         )
         told = data["summary"]
     except (KeyError, TypeError) as error:
