@@ -82,6 +82,7 @@ class FakeCluster:
         return change
 
     def _list(self, path: str, selector: str) -> list[Json]:
+        """Objects of a namespace, or of all of them where the path names none."""
         head, _, plural = path.rpartition("/")
         wanted = dict(part.split("=") for part in selector.split(",") if part)
         return [
