@@ -176,6 +176,7 @@ def test_a_namespace_that_was_there_stays_as_it_was(
 ) -> None:
     """Also with Pulumi's own destroy, which is what people know."""
     level = "pod-security.kubernetes.io/warn"
+    taken_away()
     call(outputs, "create", "namespace", "monitoring")
     call(outputs, "label", "namespace", "monitoring", "team=somebodys", f"{level}=restricted")
     create(outputs, config_map("somebodys", "monitoring"))
@@ -196,6 +197,13 @@ def test_a_namespace_that_was_there_stays_as_it_was(
         nothing_left(outputs, kubectl, rest, crds=True)
     finally:
         call(outputs, "delete", "namespace", "monitoring")
+
+
+def taken_away() -> None:
+    """Nothing installed, also when the test before this one failed."""
+    if operating.resources():
+        done = operating.destroy("--workloads", "--purge")
+        assert done.code == 0, done.text[-3000:]
 
 
 def monitoring(kubectl: Kubectl) -> Json:
