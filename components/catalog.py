@@ -20,10 +20,19 @@ class Entry(BaseModel):
 
 
 class NamespaceEntry(Entry):
-    """A namespace's Pod Security level; a relaxed one has to say why."""
+    """A namespace's Pod Security level; a relaxed one has to say why.
+
+    `demanded`: the vendor supports no stricter level, whatever its pods would pass.
+    `accounts`: the ServiceAccounts of the pods that it is for; `webhooks`, `metrics`: TCP ports of its pods
+    that the API server and Prometheus ask. The controls of relaxed namespaces are made of these.
+    """
 
     psa: Psa
     why: str = ""
+    demanded: bool = False
+    accounts: tuple[str, ...] = ()
+    webhooks: tuple[int, ...] = ()
+    metrics: tuple[int, ...] = ()
 
     @model_validator(mode="after")
     def relaxed_needs_a_reason(self) -> NamespaceEntry:
@@ -123,6 +132,7 @@ class Catalog(Entry):
     """All parts by key, what project namespaces are like, images of tests, and what the vendor supports."""
 
     project_namespace: ProjectNamespace
+    full_project_namespace: NamespaceEntry
     images: dict[str, str]
     parts: dict[str, Part]
     support: dict[str, Support] = Field(default_factory=dict)

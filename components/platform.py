@@ -14,8 +14,10 @@ from components.catalog import Catalog
 from components.charts import ChartSource
 from components.cluster import Cluster, ClusterFacts, NodeFacts
 from components.connect import ClusterError
+from components.controls import Controls, control_inputs
 from components.fake_gpus import FakeGpus
 from components.front import Front, certificates_for, ingress_service
+from components.ingress_classes import refuse_second_default
 from components.kai.inputs import RESERVATION
 from components.knative.gate import refuse_foreign
 from components.monitoring import Monitoring, MonitoringInputs
@@ -55,6 +57,7 @@ class Platform(pulumi.ComponentResource):
         self.expected = self._check_nodes()
         if settings.knative.enabled:
             refuse_foreign(cluster)
+        refuse_second_default(cluster, settings.ingress)
         self.certificates = certificates_for(settings, cluster, root)
         # What a client has to trust, and where it finds the ingress.
         self.ca = self.certificates.ca
@@ -76,6 +79,7 @@ class Platform(pulumi.ComponentResource):
         self.addons = Addons(self)
         self.operators = self.addons.before(self.after(*self.namespaces.before))
         self.profile.declare()
+        Controls("controls", control_inputs(self), self.after(self.namespaces))
         self.register_outputs({})
 
     def after(self, *resources: pulumi.Resource) -> pulumi.ResourceOptions:

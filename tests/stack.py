@@ -130,6 +130,14 @@ EVERYTHING: dict[str, Any] = {
         "dcgmNamespace": "gpu-operator",
         "grafana": False,
     },
+    "security": {
+        "admission": True,
+        "networkPolicies": True,
+        "egressPorts": [443],
+        "apiServers": ["10.20.0.0/24"],
+        "quotas": True,
+        "pods": 100,
+    },
     "fakeGpus": {
         "enabled": True,
         "mode": "vgpu",
@@ -224,6 +232,7 @@ class FakeCluster:
     knative: dict[str, Any] | None = None
     secrets: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=lambda: [""])
+    default_classes: tuple[str, ...] = ()
 
     def nodes(self) -> tuple[NodeFacts, ...]:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -245,6 +254,9 @@ class FakeCluster:
     def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
         assert namespace == "knative-serving"
         return self.serving.pop(0) if len(self.serving) > 1 else self.serving[0]
+
+    def default_ingress_classes(self) -> tuple[str, ...]:
+        return self.default_classes
 
     def secret(self, namespace: str, name: str) -> dict[str, str]:
         return self.secrets.get((namespace, name), {})

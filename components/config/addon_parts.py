@@ -22,12 +22,12 @@ AFTER = {
     "workloadMap": "workload-map",
 }
 RESOURCE_MANAGEMENT = "kai-resource-management"
-_ROLES = {**BEFORE, "resourceManagement": RESOURCE_MANAGEMENT, **AFTER}
+ROLES = {**BEFORE, "resourceManagement": RESOURCE_MANAGEMENT, **AFTER}
 
 
 def addon_parts(settings: Settings, catalog: Catalog) -> dict[str, str]:
     """Role → catalog key. Raises KeyError for a version without an entry, which the rules refuse first."""
-    return {role: catalog.generations(_ROLES[role])[version] for role, version in wanted(settings).items()}
+    return {role: catalog.generations(ROLES[role])[version] for role, version in wanted(settings).items()}
 
 
 def wanted(settings: Settings) -> dict[str, str]:
@@ -61,4 +61,4 @@ def wanted(settings: Settings) -> dict[str, str]:
 
 def part_name(role: str) -> str:
     """The catalog's name of a role's part."""
-    return _ROLES[role]
+    return ROLES[role]

@@ -79,7 +79,14 @@ def _manifests(settings: Settings, catalog: Catalog, root: Path) -> Iterator[Pro
 
 
 def _needed(settings: Settings, catalog: Catalog) -> list[str]:
-    keys = [catalog.generations("kai-scheduler").get(settings.scheduler.version, "")]
+    keys = []
+    if settings.given_scheduler is not None:
+        keys.append(catalog.generations("kai-scheduler").get(settings.scheduler.version, ""))
+    if settings.profile == "full":
+        if settings.control_plane.source == "install":
+            keys.append(catalog.generations("control-plane").get(settings.control_plane.version, ""))
+        if settings.cluster_agents.enabled:
+            keys.append(catalog.generations("runai-cluster").get(settings.control_plane.version, ""))
     if settings.monitoring.enabled:
         bundle = settings.monitoring.source == "bundle"
         keys.append("prometheus-operator" if bundle else "kube-prometheus-stack")

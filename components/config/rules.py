@@ -12,9 +12,11 @@ from components.config.addon_rules import addon_problems
 from components.config.errors import Problem
 from components.config.files import missing_charts
 from components.config.front import front_problems
+from components.config.full_rules import full_problems
 from components.config.inference import inference_problems
 from components.config.quotas import quota_problems
 from components.config.secrets import plain_texts
+from components.config.sections import Scheduler
 from components.config.types import seconds
 
 if TYPE_CHECKING:
@@ -30,10 +32,11 @@ def check(settings: Settings, catalog: Catalog, root: Path, secret: frozenset[st
     yield from plain
     if plain:
         return
-    yield from _profile(settings)
+    yield from full_problems(settings, catalog, root)
     yield from _names(settings)
     yield from _pools(settings)
-    yield from _scheduler(settings, catalog)
+    if settings.given_scheduler is not None:
+        yield from _scheduler(settings, settings.given_scheduler, catalog)
     yield from _capacity(settings)
     yield from _fake_gpus(settings)
     yield from _registry(settings)
@@ -43,11 +46,6 @@ def check(settings: Settings, catalog: Catalog, root: Path, secret: frozenset[st
     yield from addon_problems(settings, catalog, root)
     yield from front_problems(settings, catalog, root)
     yield from missing_charts(settings, catalog, root)
-
-
-def _profile(settings: Settings) -> Iterator[Problem]:
-    if settings.profile == "full":
-        yield Problem("profile", '"full"', '"modular"', "the full profile is not available yet")
 
 
 def _names(settings: Settings) -> Iterator[Problem]:
@@ -85,8 +83,7 @@ def _pools(settings: Settings) -> Iterator[Problem]:
         yield Problem(path, '"default"', "another name", "default is the pool of unlabelled nodes")
 
 
-def _scheduler(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
-    scheduler = settings.scheduler
+def _scheduler(settings: Settings, scheduler: Scheduler, catalog: Catalog) -> Iterator[Problem]:
     versions = sorted(catalog.generations("kai-scheduler"))
     if scheduler.version not in versions:
         yield Problem(

@@ -14,12 +14,12 @@ INSTALL_ONLY: tuple[str, ...] = ()
 
 def values(kai: KaiInputs) -> dict[str, Any]:
     """Helm values of chart 0.18.x."""
-    pull = {"imagePullSecrets": [{"name": kai.pull_secret}]} if kai.pull_secret else {}
     return {
         "global": {
             "registry": kai.registry,
             "tag": kai.tag,
             "imagePullPolicy": "IfNotPresent",
+            "imagePullSecrets": [{"name": kai.pull_secret}] if kai.pull_secret else [],
             "gpuSharingMode": _SHARING.get(kai.sharing, "Disabled"),
             "leaderElection": kai.leader_election,
             "nodePoolLabelKey": kai.node_pool_label_key,
@@ -36,7 +36,6 @@ def values(kai: KaiInputs) -> dict[str, Any]:
                 # The namespace is this stack's, with its Pod Security labels.
                 "createNamespace": False,
             },
-            **pull,
         },
         "operator": {"replicaCount": kai.replicas},
         "podgrouper": {"queueLabelKey": QUEUE_LABEL},

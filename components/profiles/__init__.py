@@ -8,6 +8,7 @@ from components.addons import addon_parts
 from components.catalog import Catalog
 from components.front import front_parts
 from components.profiles.base import Profile
+from components.profiles.full import Full, full_parts
 from components.profiles.modular import Modular, modular_parts
 from components.settings import Settings
 
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
 
 def profile_of(platform: Platform) -> Profile:
     """The profile that the settings name."""
-    return Modular(platform)
+    return Full(platform) if platform.settings.profile == "full" else Modular(platform)
 
 
 def parts(settings: Settings, catalog: Catalog) -> dict[str, str]:
     """Role → catalog key of every part that this stack installs."""
+    own = full_parts if settings.profile == "full" else modular_parts
     return (
-        modular_parts(settings, catalog)
+        own(settings, catalog)
         | _ground_parts(settings)
         | addon_parts(settings, catalog)
         | front_parts(settings, catalog)

@@ -1,4 +1,5 @@
-"""The registration of a cluster: `{name, domain, version}`; the state also holds `uuid` and `clientSecret`.
+"""The registration of a cluster: `{name, domain, version}`; the state also holds `uuid`, `tenantId` and
+`clientSecret`.
 
 No step of it needs the user interface: look up by name or create, then ask what to install it with.
 """
@@ -40,7 +41,8 @@ class Registrations:
             made = found
         uuid = str(made["uuid"])
         secret = _secret(client, uuid, wanted)
-        return uuid, {**wanted, "uuid": uuid, "clientSecret": secret, "taken": found is not None}
+        told = {"uuid": uuid, "tenantId": made["tenantId"], "clientSecret": secret}
+        return uuid, {**wanted, **told, "taken": found is not None}
 
     def read(self, client: Client, id_: str, state: Json) -> Json | None:
         """Name and address as registered."""

@@ -77,6 +77,9 @@ def test_the_levels_that_were_decided() -> None:
         "fake-gpu/gpu-operator",
         "gpu-operator-26.7/gpu-operator",
         "gpu-fractioning/gpu-fractioning",
+        "control-plane/runai-backend",
+        "runai-cluster/runai",
+        "runai-cluster/runai-reservation",
     }
     assert levels["prometheus/monitoring"] == levels["prometheus-operator/monitoring"] == "restricted"
     assert levels["kai-scheduler-0.18/kai-scheduler"] == "restricted"

@@ -56,6 +56,7 @@ REQUIRED_0_18 = {
     "global.registry": "ghcr.io/kai-scheduler/kai-scheduler",
     "global.tag": "v0.18.6",
     "global.imagePullPolicy": "IfNotPresent",
+    "global.imagePullSecrets": [],
     "global.gpuSharingMode": "NonMemoryEnforced",
     "global.leaderElection": False,
     "global.nodePoolLabelKey": "kai.scheduler/node-pool",

@@ -79,7 +79,6 @@ def test_the_stack_files_of_the_project_are_accepted(name: str, root: Path) -> N
 
 
 BROKEN: list[tuple[str, dict[str, Any], str, str]] = [
-    ("full profile", {"profile": "full"}, "profile", "not available yet"),
     (
         "fake GPUs on VKS",
         {"cluster.kind": "vks", "ingress": {}, "knative": {}},
