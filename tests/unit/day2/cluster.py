@@ -76,6 +76,13 @@ class FakeCluster:
         self.deleted.append((path, grace_seconds))
         return path in self.objects and (path in self.deaf or bool(self.objects.pop(path)))
 
+    def create(self, path: str, body: Json, dry_run: bool = False) -> Json:
+        """What the server would store: with its default, `policy: usual`."""
+        assert dry_run
+        if path in self.broken:
+            raise ClusterError(f"POST {path}: 403 refused", 403)
+        return {"policy": "usual", **body}
+
     def patch(self, path: str, change: Json) -> Json:
         """Remember it."""
         self.patched.append((path, change))
