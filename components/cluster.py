@@ -10,7 +10,10 @@ from typing import Any, Protocol
 
 import urllib3
 from kubernetes import client
+from kubernetes.utils import quantity as _quantities
 
+# The client's stubs leave it untyped.
+_parse: Any = _quantities.parse_quantity
 GPU = "nvidia.com/gpu"
 # The fake GPU agent reports the GPUs listed here, by index or UUID, as unhealthy.
 UNHEALTHY = "runai-kit.io/unhealthy-gpus"
@@ -221,12 +224,7 @@ def _node(item: Any) -> NodeFacts:
 
 def _quantity(text: str) -> float:
     """Kubernetes' notation as a number: `500m` is 0.5, `2Ki` is 2048."""
-    if text.endswith("m"):
-        return float(text[:-1]) / 1000
-    for power, unit in enumerate(("Ki", "Mi", "Gi", "Ti"), start=1):
-        if text.endswith(unit):
-            return float(text[:-2]) * 1024.0**power
-    return float(text)
+    return float(_parse(text))
 
 
 def _namespace(meta: Any) -> NamespaceFacts:
