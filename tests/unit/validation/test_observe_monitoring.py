@@ -233,7 +233,7 @@ def test_the_plan_fits_the_bed() -> None:
 
 def test_without_inference_its_pods_are_not_expected() -> None:
     outputs = load({**SETTINGS, "inference": {"enabled": False}})
-    made = expect.plan({"w1": 4}, outputs)
+    made = expect.plan({"w1": 4}, 4, outputs)
     assert made.serving is False
     assert "queue-proxy" not in expect.expected(made, outputs, NODES, "vgpu")["monitoring.targets"]["pools"]
 
