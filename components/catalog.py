@@ -20,10 +20,25 @@ class Entry(BaseModel):
 
 
 class NamespaceEntry(Entry):
-    """A namespace's Pod Security level; a relaxed one has to say why."""
+    """A namespace's Pod Security level; a relaxed one has to say why.
+
+<<<<<<< HEAD
+    `demanded`: the vendor supports no stricter level, whatever its pods would pass.
+=======
+    `accounts`: the ServiceAccounts of the pods that it is for; `webhooks`, `metrics`: TCP ports of its pods
+    that the API server and Prometheus ask. The controls of relaxed namespaces are made of these.
+>>>>>>> d4447770c0d1c9ad8a69509a17762d165c3d757b
+    """
 
     psa: Psa
     why: str = ""
+<<<<<<< HEAD
+    demanded: bool = False
+=======
+    accounts: tuple[str, ...] = ()
+    webhooks: tuple[int, ...] = ()
+    metrics: tuple[int, ...] = ()
+>>>>>>> d4447770c0d1c9ad8a69509a17762d165c3d757b
 
     @model_validator(mode="after")
     def relaxed_needs_a_reason(self) -> NamespaceEntry:
@@ -40,15 +55,46 @@ class ProjectNamespace(NamespaceEntry):
 
 
 class Chart(Entry):
-    """`file` below a chart directory; `oci` with the `published` version where it can be pulled."""
+    """`file` below a chart directory, and where it is published, if it is, under the `published` version.
+
+    `oci` is the chart's whole address; in a Helm repository it is `name` at the address `repository`.
+    """
 
     file: str
     oci: str = ""
+    repository: str = ""
+    name: str = ""
     published: str = ""
+
+    @model_validator(mode="after")
+    def one_address(self) -> Chart:
+        """Raises ValueError for half an address, two of them, or one without a version."""
+        if self.oci and self.repository:
+            raise ValueError("oci and repository are two addresses of one chart")
+        if bool(self.repository) != bool(self.name):
+            raise ValueError("repository and name belong together")
+        if bool(self.oci or self.repository) != bool(self.published):
+            raise ValueError("an address and the published version belong together")
+        return self
+
+    def path(self) -> str:
+        """Registry and path without a scheme, as a mirror keeps it; empty for what only exists as a file."""
+        address = self.oci or (f"{self.repository}/{self.name}" if self.repository else "")
+        return address.partition("://")[2]
+
+
+class Evidence(Entry):
+    """How an entry's statement is known, and from whom."""
+
+    standing: Literal["verified", "documented", "assumed"]
+    source: str
 
 
 class Part(Entry):
-    """One version of one part; `namespaces` starts with the one it runs in itself."""
+    """One version of one part; `namespaces` starts with the one it runs in itself.
+
+    `needs`: the least version of another part, by the part's name, where it is installed beside this one.
+    """
 
     name: str
     version: str
@@ -57,6 +103,8 @@ class Part(Entry):
     images: dict[str, Annotated[str, Field(pattern=r"^[a-z0-9.-]+(:[0-9]+)?/[a-z0-9/._-]+:[\w.-]+$")]]
     namespaces: dict[str, NamespaceEntry]
     requires: tuple[str, ...] = ()
+    needs: dict[str, str] = Field(default_factory=dict)
+    evidence: dict[Literal["chart", "values", "images", "psa"], Evidence] = Field(default_factory=dict)
 
     def image(self, name: str, mirror: str) -> str:
         """The image's reference, below `mirror` when that is set."""
@@ -90,6 +138,7 @@ class Catalog(Entry):
     """All parts by key, what project namespaces are like, images of tests, and what the vendor supports."""
 
     project_namespace: ProjectNamespace
+    full_project_namespace: NamespaceEntry
     images: dict[str, str]
     parts: dict[str, Part]
     support: dict[str, Support] = Field(default_factory=dict)
@@ -100,6 +149,8 @@ class Catalog(Entry):
         for key, part in self.parts.items():
             if missing := [name for name in part.requires if name not in self.parts]:
                 raise ValueError(f"{key} requires {', '.join(missing)}, not in the catalog")
+            if missing := [name for name in part.needs if not self.generations(name)]:
+                raise ValueError(f"{key} needs {', '.join(missing)}, not in the catalog")
         return self
 
     def generations(self, name: str) -> dict[str, str]:

@@ -16,13 +16,24 @@ class ChartSource:
     charts: Charts
 
     def arguments(self, part: Part) -> dict[str, Any]:
-        """`chart`, and `version` where it does not lie in the file itself.
+        """`chart`, with `version` and `repository_opts` where these do not lie in the address itself.
 
         Paths stay relative to the project: state must not know where somebody checked it out.
-        Raises ValueError for a part without a chart.
+        Raises ValueError for a part without a chart, or with none that is published where one is needed.
         """
-        if part.chart is None:
+        chart = part.chart
+        if chart is None:
             raise ValueError(f"{part.name} has no chart in the catalog")
         if self.charts.source == "directory":
-            return {"chart": f"{self.charts.directory.rstrip('/')}/{part.chart.file}"}
-        return {"chart": part.chart.oci, "version": part.chart.published}
+            return {"chart": f"{self.charts.directory.rstrip('/')}/{chart.file}"}
+        if not chart.published:
+            raise ValueError(f"{part.name} {part.version} is published as no chart")
+        if self.charts.source == "mirror":
+            return {"chart": f"oci://{self.charts.prefix}/{chart.path()}", "version": chart.published}
+        if chart.oci:
+            return {"chart": chart.oci, "version": chart.published}
+        return {
+            "chart": chart.name,
+            "version": chart.published,
+            "repository_opts": {"repo": chart.repository},
+        }

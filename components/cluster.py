@@ -15,6 +15,7 @@ GPU = "nvidia.com/gpu"
 # The fake GPU agent reports the GPUs listed here, by index or UUID, as unhealthy.
 UNHEALTHY = "runai-kit.io/unhealthy-gpus"
 # Connect and read, in seconds: a cluster that answers slower than this is reported, not waited for.
+DEFAULT = "ingressclass.kubernetes.io/is-default-class"
 TIMEOUT = (5, 20)
 
 
@@ -90,6 +91,10 @@ class Cluster(Protocol):
         """A Secret's texts by key, empty when there is none of that name."""
         ...
 
+    def default_ingress_classes(self) -> tuple[str, ...]:
+        """Names of the IngressClasses that are marked as the cluster's default."""
+        ...
+
     def refusal(self, group: str, version: str, namespace: str, plural: str, body: dict[str, Any]) -> str:
         """Why the API server and its webhooks would not take the object, empty if they would."""
         ...
@@ -102,6 +107,7 @@ class LiveCluster:
         self._core = client.CoreV1Api(api)
         self._apps = client.AppsV1Api(api)
         self._custom = client.CustomObjectsApi(api)
+        self._networking = client.NetworkingV1Api(api)
         self._version = client.VersionApi(api)
 
     def facts(self) -> ClusterFacts:
@@ -156,6 +162,14 @@ class LiveCluster:
                 return {}
             raise
         return {key: base64.b64decode(value).decode() for key, value in (found.data or {}).items()}
+
+    def default_ingress_classes(self) -> tuple[str, ...]:
+        """Names of the IngressClasses that are marked as the cluster's default."""
+        listed: list[Any] = self._networking.list_ingress_class(_request_timeout=TIMEOUT).items
+        marked = [
+            item.metadata for item in listed if (item.metadata.annotations or {}).get(DEFAULT) == "true"
+        ]
+        return tuple(meta.name for meta in marked)
 
     def refusal(self, group: str, version: str, namespace: str, plural: str, body: dict[str, Any]) -> str:
         """Why the API server and its webhooks would not take the object, empty if they would."""

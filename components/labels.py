@@ -13,6 +13,8 @@ PROJECT_KEY = "runai-kit.io/project"
 # grouper leave every other namespace alone.
 SCHEDULED = {"runai-kit.io/scheduler": "kai-scheduler"}
 
+# From strict to lax.
+LEVELS: tuple[Psa, ...] = ("restricted", "baseline", "privileged")
 _PSA = "pod-security.kubernetes.io"
 
 
@@ -24,6 +26,11 @@ def ours(labels: Mapping[str, str]) -> bool:
 def pod_security(level: Psa) -> dict[str, str]:
     """Enforce the level; warn and audit against `restricted`, so that a relaxed namespace leaves a trace."""
     return {f"{_PSA}/enforce": level, f"{_PSA}/warn": "restricted", f"{_PSA}/audit": "restricted"}
+
+
+def project_labels(project: str) -> dict[str, str]:
+    """What Run:ai's controllers know a project's namespace by, also one that they did not make."""
+    return {"runai/queue": project}
 
 
 def metadata(

@@ -13,12 +13,14 @@ from pulumi_kubernetes.core.v1 import Namespace, NamespacePatch, Secret
 from components.catalog import Catalog, Psa
 from components.cluster import NamespaceFacts
 from components.config.sections import Registry
-from components.labels import PROJECT_KEY, SCHEDULED, metadata, ours, pod_security
+<<<<<<< HEAD
+from components.labels import PROJECT_KEY, SCHEDULED, metadata, ours, pod_security, project_labels
+=======
+from components.labels import LEVELS, PROJECT_KEY, SCHEDULED, metadata, ours, pod_security
+>>>>>>> d4447770c0d1c9ad8a69509a17762d165c3d757b
 from components.settings import Settings
 
 PULL_SECRET = "runai-kit-registry"  # noqa: S105 (a name, not a secret)
-# From strict to lax.
-_LEVELS: tuple[Psa, ...] = ("restricted", "baseline", "privileged")
 
 
 class NamespaceError(pulumi.RunError):
@@ -43,10 +45,20 @@ def wanted_namespaces(settings: Settings, catalog: Catalog, parts: list[str]) ->
     levels: dict[str, Psa] = {}
     for part in parts:
         for name, entry in catalog.parts[part].namespaces.items():
+<<<<<<< HEAD
             levels[name] = max(levels.get(name, "restricted"), entry.psa, key=_LEVELS.index)
+    project, full = catalog.project_namespace, settings.profile == "full"
+    psa = catalog.full_project_namespace.psa if full else project.psa
+=======
+            levels[name] = max(levels.get(name, "restricted"), entry.psa, key=LEVELS.index)
     project = catalog.project_namespace
+>>>>>>> d4447770c0d1c9ad8a69509a17762d165c3d757b
     return [Wanted(name, psa) for name, psa in levels.items()] + [
-        Wanted(f"{project.prefix}{item.name}", project.psa, {PROJECT_KEY: item.name} | SCHEDULED)
+        Wanted(
+            f"{project.prefix}{item.name}",
+            psa,
+            {PROJECT_KEY: item.name} | (project_labels(item.name) if full else SCHEDULED),
+        )
         for _, item in settings.projects()
     ]
 
@@ -77,10 +89,11 @@ class Namespaces(pulumi.ComponentResource):
         self._projects = [item for item in wanted if item.is_project()]
         self.before = self._declare([item for item in wanted if not item.is_project()], [])
 
-    def projects(self, after: list[pulumi.Resource]) -> None:
+    def projects(self, after: list[pulumi.Resource]) -> list[pulumi.Resource]:
         """Declare the projects' namespaces, once everything else is there."""
-        self._declare(self._projects, after)
+        made = self._declare(self._projects, after)
         self.register_outputs({})
+        return made
 
     def _declare(self, wanted: list[Wanted], after: list[pulumi.Resource]) -> list[pulumi.Resource]:
         options = pulumi.ResourceOptions(parent=self, depends_on=after)

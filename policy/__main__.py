@@ -9,8 +9,8 @@ from pathlib import Path
 
 from components.catalog import load_catalog
 from components.config.errors import SettingsError
-from policy.render import RenderError, read_stack, sources
-from policy.rules import check, config_in_step
+from policy.render import RenderError, named_images, read_stack, sources
+from policy.rules import chart_images, check, config_in_step
 
 
 def main(arguments: list[str]) -> int:
@@ -27,8 +27,10 @@ def main(arguments: list[str]) -> int:
     catalog, broken = load_catalog(), 0
     try:
         settings = read_stack(options.stack)
+        prefix, chosen = settings.registry.prefix, named_images(settings, catalog)
         for source in sources(settings, catalog, options.charts, Path(helm)):
-            violations = check(source.objects, source.levels, catalog, settings.registry.prefix)
+            own = frozenset() if source.listed else chart_images(source.objects, prefix)
+            violations = check(source.objects, source.levels, catalog, prefix, chosen | own)
             violations += config_in_step(source.objects, source.config)
             broken += len(violations)
             print(f"policy: {source.name}: {len(source.objects)} objects, {len(violations)} violations")

@@ -10,6 +10,8 @@ from policy.pod_security import Object
 
 # The key by which Knative names the container that it adds to every pod.
 _SIDECAR = "queue-sidecar-image"
+# Custom resources of which an operator makes pods that use the host: drivers, device plugins, MPS.
+_PRIVILEGED = {"ClusterPolicy": "gpu-operator", "GpuFractioningConfig": "gpu-fractioning"}
 # A reference with a registry host inside an argument such as --reloader=quay.io/a/b:v1.
 _IN_ARGUMENT = re.compile(r"=([a-z0-9-]+(?:\.[a-z0-9-]+)+(?::[0-9]+)?/[a-z0-9][^\s,]*)$")
 
@@ -21,9 +23,17 @@ def title(obj: Object) -> str:
     return f"{obj.get('kind', '?')} {place}{metadata.get('name', '?')}"
 
 
+def home_of(obj: Object) -> str:
+    """The namespace of the object's pods: an operator's, where the object itself is cluster-wide."""
+    own = (obj.get("metadata") or {}).get("namespace", "")
+    return str(own or _PRIVILEGED.get(obj.get("kind", ""), ""))
+
+
 def pod_of(obj: Object) -> Object | None:
     """The pod spec that the object creates, if it creates pods."""
     spec = obj.get("spec") or {}
+    if obj.get("kind") in _PRIVILEGED:
+        return {"hostPID": True, "containers": [{"name": "every operand"}]}
     if obj.get("kind") == "Pod":
         return dict(spec)
     if obj.get("kind") == "Config" and str(obj.get("apiVersion", "")).startswith("kai.scheduler/"):
@@ -59,9 +69,24 @@ def images(obj: Object) -> list[str]:
     if obj.get("kind") == "KnativeServing":
         spec = obj["spec"]
         return sorted({*spec["registry"]["override"].values(), spec["config"]["deployment"][_SIDECAR]})
+    if obj.get("kind") == "ClusterPolicy":
+        return sorted(set(_operands(obj.get("spec") or {})))
     if obj.get("kind") == "CustomResourceDefinition":
         return []
     return sorted(set(_images(obj)))
+
+
+def _operands(node: Any) -> Iterator[str]:
+    """Images as the GPU Operator's custom resource names them, in three."""
+    if isinstance(node, dict):
+        if {"repository", "image", "version"} <= node.keys():
+            yield f"{node['repository']}/{node['image']}:{node['version']}"
+        for value in node.values():
+            yield from _operands(value)
+
+
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, str) and "." in value.partition("/")[0] and ":" in value.rpartition("/")[2]
 
 
 def _images(node: Any) -> Iterator[str]:
@@ -76,5 +101,8 @@ def _images(node: Any) -> Iterator[str]:
             yield image
         elif isinstance(image, dict) and {"repository", "name"} <= image.keys():
             yield f"{image['repository']}/{image['name']}:{image.get('tag', '')}"
+        yield from (
+            str(value) for key, value in node.items() if key.endswith("Image") and _is_reference(value)
+        )
         for value in node.values():
             yield from _images(value)

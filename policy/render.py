@@ -12,17 +12,25 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
+from components.addons.gpu_values import driver_image
+from components.addons.inputs import AddonInputs
+from components.addons.manifests import ManifestError
 from components.catalog import Catalog, Part, Psa
 from components.cluster import ClusterFacts
+from components.config import secrets
+from components.config.addon_parts import ROLES as ADDONS
 from components.config.errors import NAMESPACE, from_validation
 from components.kai.settings import kai_inputs
 from components.knative.bundle import BundleError
 from components.namespaces import PULL_SECRET, wanted_namespaces
-from components.platform import parts
+from components.profiles import parts
 from components.prometheus import bundle, stack
 from components.scheduler import generation
 from components.settings import Settings, field_names
+from policy.addons import MANIFESTS, addon_values, manifest_objects
 from policy.front import chart_values, haproxy_objects, knative_objects
+from policy.full import CHARTS as FULL
+from policy.full import full_values
 from policy.monitoring import state_metrics_objects
 from policy.pod_security import Object
 
@@ -42,6 +50,8 @@ class Source:
     objects: list[Object]
     levels: dict[str, Psa]
     config: Object | None = None
+    #: Whether the catalog lists the images; where it does not, the chart is the only one that names them.
+    listed: bool = True
 
 
 def read_stack(path: Path) -> Settings:
@@ -55,7 +65,7 @@ def read_stack(path: Path) -> Settings:
     try:
         return Settings.model_validate_json(json.dumps(values))
     except ValidationError as error:
-        raise from_validation(error, field_names(Settings), frozenset()) from None
+        raise from_validation(error, field_names(Settings), frozenset(), secrets.places(Settings)) from None
 
 
 def sources(settings: Settings, catalog: Catalog, charts: Path, helm: Path) -> Iterator[Source]:
@@ -77,6 +87,13 @@ def sources(settings: Settings, catalog: Catalog, charts: Path, helm: Path) -> I
                 yield Source(key, knative_objects(settings, catalog, charts, pull), levels)
             except BundleError as error:
                 raise RenderError(str(error)) from None
+        elif role in MANIFESTS:
+            _file(part, charts)
+            try:
+                objects = manifest_objects(role, key, settings, catalog, charts, pull)
+            except ManifestError as error:
+                raise RenderError(str(error)) from None
+            yield Source(key, objects, levels)
         # Kourier comes with Serving.
         elif part.chart is not None and role != "kourier":
             file = _file(part, charts)
@@ -84,7 +101,19 @@ def sources(settings: Settings, catalog: Catalog, charts: Path, helm: Path) -> I
                 yield Source(key, bundle_objects(part, file, settings.registry.prefix), levels)
             else:
                 values, config = _values(role, key, settings, catalog, pull)
-                yield Source(key, template(helm, part, file, values), levels, config)
+                objects = template(helm, part, file, values)
+                yield Source(key, objects, levels, config, listed=bool(part.images))
+
+
+def named_images(settings: Settings, catalog: Catalog) -> frozenset[str]:
+    """Images that the settings name beside the catalog's, below the mirror: the GPU driver's."""
+    chosen = parts(settings, catalog)
+    if "gpuOperator" not in chosen:
+        return frozenset()
+    inputs = AddonInputs(settings, catalog, chosen["gpuOperator"])
+    image = driver_image(inputs)
+    # In the operator's own object the nodes' system is not yet part of the tag.
+    return frozenset({image, image.removesuffix(f"-{settings.gpu_operator.driver.os}")})
 
 
 def _file(part: Part, charts: Path) -> Path:
@@ -98,12 +127,26 @@ def _values(
     role: str, key: str, settings: Settings, catalog: Catalog, pull: str
 ) -> tuple[Object, Object | None]:
     part = catalog.parts[key]
+    if role in FULL:
+        return full_values(role, settings, catalog, pull), None
+    if role in ADDONS:
+        return addon_values(role, key, settings, catalog, pull), None
     if role in {"knativeOperator", "ingress"}:
         return chart_values(role, settings, catalog, pull), None
     if role == "monitoring":
         return stack.values(settings.monitoring, part, settings.registry.prefix, pull), None
     kai = kai_inputs(settings, catalog, ClusterFacts("", (), {}), key, pull)
     return generation(part).values(kai), generation(part).config(kai)
+
+
+def chart_values_by_part(settings: Settings, catalog: Catalog) -> dict[str, Object]:
+    """Catalog key → Helm values of every part that is a chart."""
+    pull = PULL_SECRET if settings.registry.username else ""
+    return {
+        key: _values(role, key, settings, catalog, pull)[0]
+        for role, key in parts(settings, catalog).items()
+        if (chart := catalog.parts[key].chart) is not None and chart.file.endswith(".tgz")
+    }
 
 
 def template(helm: Path, part: Part, file: Path, values: dict[str, Any]) -> list[Object]:

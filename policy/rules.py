@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from components.catalog import Catalog, Psa, mirrored
-from policy.objects import images, pod_of, title
+from policy.objects import home_of, images, pod_of, title
 from policy.pod_security import Object, required_level
 
 _ORDER: tuple[Psa, ...] = ("restricted", "baseline", "privileged")
@@ -30,16 +30,24 @@ class Violation:
 
 
 def check(
-    objects: Iterable[Object], levels: Mapping[str, Psa], catalog: Catalog, mirror: str
+    objects: Iterable[Object],
+    levels: Mapping[str, Psa],
+    catalog: Catalog,
+    mirror: str,
+    chosen: frozenset[str] = frozenset(),
 ) -> list[Violation]:
-    """All violations. `levels` is what each namespace enforces; `mirror` is the registry prefix, or empty."""
+    """All violations.
+
+    `levels` is what each namespace enforces; `mirror` is the registry prefix, or empty; `chosen` are images
+    that the stack's settings name beside the catalog's.
+    """
     listed = list(objects)
     return [
         *pod_security(listed, levels),
         *needless_relaxation(listed, levels),
         *known_namespaces(listed, levels),
         *pinned_images(listed),
-        *registries(listed, catalog, mirror),
+        *registries(listed, catalog, mirror, chosen),
     ]
 
 
@@ -105,9 +113,12 @@ def pinned_images(objects: list[Object]) -> Iterator[Violation]:
                 yield Violation("pinned-images", title(obj), image, "registry/name:version or @sha256:digest")
 
 
-def registries(objects: list[Object], catalog: Catalog, mirror: str) -> Iterator[Violation]:
+def registries(
+    objects: list[Object], catalog: Catalog, mirror: str, chosen: frozenset[str] = frozenset()
+) -> Iterator[Violation]:
     """Every image is one of the catalog's, from the mirror if there is one: else mirroring would miss it."""
     known = {mirrored(image, mirror) for part in catalog.parts.values() for image in part.images.values()}
+    known |= chosen
     # KAI's Config names images of features that are off; they count by registry and version.
     homes = {image.rsplit("/", 1)[0] for image in known}
     for obj in objects:
@@ -121,9 +132,15 @@ def registries(objects: list[Object], catalog: Catalog, mirror: str) -> Iterator
                 )
 
 
+def chart_images(objects: list[Object], mirror: str) -> frozenset[str]:
+    """Images of a chart that alone knows them; with a mirror only those that come from it."""
+    named = {image for obj in objects for image in images(obj)}
+    return frozenset(image for image in named if not mirror or image.startswith(f"{mirror}/"))
+
+
 def _pods(objects: list[Object]) -> Iterator[tuple[Object, str, Psa, list[str]]]:
     for obj in objects:
         pod = pod_of(obj)
         if pod is not None:
             level, reasons = required_level(pod)
-            yield obj, (obj.get("metadata") or {}).get("namespace", ""), level, reasons
+            yield obj, home_of(obj), level, reasons

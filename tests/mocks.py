@@ -33,6 +33,13 @@ class Mocks(pulumi_mocks.Mocks):
         state = dict(args.inputs)
         if args.typ == "kubernetes:helm.sh/v3:Release":
             state["status"] = {"revision": 3, "name": args.name, "namespace": "", "status": "deployed"}
+        # What only the control plane knows.
+        if args.typ == "pulumi-python:dynamic/runai:Registration":
+            state |= {"uuid": "cluster-uuid", "tenantId": 1001, "clientSecret": "client secret"}
+        if args.typ == "pulumi-python:dynamic/runai:ServiceAccount":
+            state |= {"clientId": args.inputs["name"], "clientSecret": "account secret"}
+        if args.typ == "pulumi:pulumi:StackReference":
+            state["outputs"] = {"controlPlane": {"url": f"https://{args.name}.test", "ca": "their CA"}}
         return f"{args.name}-id", state
 
     def call(self, args: pulumi_mocks.MockCallArgs) -> tuple[dict[Any, Any], None]:

@@ -43,7 +43,6 @@ EVERYTHING: dict[str, Any] = {
     },
     "scheduler": {
         "version": "0.12.0",
-        "gpuSharing": True,
         "placement": {"gpu": "binpack", "cpu": "spread"},
         "replicas": 2,
         "leaderElection": True,
@@ -57,6 +56,7 @@ EVERYTHING: dict[str, Any] = {
             "fetchInterval": "10s",
         },
     },
+    "sharing": "reservation",
     "capacity": {"source": "setting", "gpus": 8},
     "nodePools": {
         "labelKey": "kai.scheduler/node-pool",
@@ -70,6 +70,29 @@ EVERYTHING: dict[str, Any] = {
             "projects": [{"name": "team-a", "gpu": {"deserved": 0.5, "limit": "50%", "overQuotaWeight": 1}}],
         }
     ],
+    "gpuOperator": {
+        "source": "existing",
+        "version": "26.7.1",
+        "mode": "vgpu",
+        "driver": {
+            "source": "operator",
+            "version": "615.10",
+            "os": "ubuntu22.04",
+            "repository": "registry.example.test/nvidia",
+            "image": "driver",
+        },
+        "nfd": False,
+        "replicas": 2,
+        "migStrategy": "mixed",
+        "counters": "",
+    },
+    "resourceManagement": {"enabled": False, "version": "0.18.8"},
+    "fractioning": {"version": "0.1.7", "smSharing": False},
+    "grove": {"enabled": False, "version": "0.1.0-alpha.13"},
+    "workloadMap": {"enabled": True, "version": "0.2.6", "operator": False},
+    "leaderWorkerSet": {"enabled": True, "version": "0.9.0"},
+    "trainingOperator": {"enabled": True, "version": "1.9.4"},
+    "mpiOperator": {"enabled": True, "version": "0.8.0"},
     "knative": {
         "enabled": True,
         "source": "operator",
@@ -106,6 +129,14 @@ EVERYTHING: dict[str, Any] = {
         "kubelet": "direct",
         "dcgmNamespace": "gpu-operator",
         "grafana": False,
+    },
+    "security": {
+        "admission": True,
+        "networkPolicies": True,
+        "egressPorts": [443],
+        "apiServers": ["10.20.0.0/24"],
+        "quotas": True,
+        "pods": 100,
     },
     "fakeGpus": {
         "enabled": True,
@@ -201,6 +232,7 @@ class FakeCluster:
     knative: dict[str, Any] | None = None
     secrets: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=lambda: [""])
+    default_classes: tuple[str, ...] = ()
 
     def nodes(self) -> tuple[NodeFacts, ...]:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -222,6 +254,9 @@ class FakeCluster:
     def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
         assert namespace == "knative-serving"
         return self.serving.pop(0) if len(self.serving) > 1 else self.serving[0]
+
+    def default_ingress_classes(self) -> tuple[str, ...]:
+        return self.default_classes
 
     def secret(self, namespace: str, name: str) -> dict[str, str]:
         return self.secrets.get((namespace, name), {})

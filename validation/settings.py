@@ -157,6 +157,13 @@ class FakeGpus(_Model):
     mode: str = "passthrough"
 
 
+class CertificateDays(_Model):
+    """Days that certificates must still be valid; renewed: for those that their owner renews by itself."""
+
+    least: int = Field(default=30, ge=0)
+    renewed: int = Field(default=1, ge=0)
+
+
 class Validation(_Model):
     """Bounds of the test run: seconds; maxGpus 0 = no bound; nodePool "" = nodes of no pool."""
 
@@ -164,6 +171,7 @@ class Validation(_Model):
     timeoutSeconds: int = Field(default=180, ge=10)
     maxGpus: int = Field(default=0, ge=0)
     nodePool: str = ""
+    certificateDays: CertificateDays = CertificateDays()
     inference: InferenceTest = InferenceTest()
     dataset: Dataset = Dataset()
 

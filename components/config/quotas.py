@@ -39,12 +39,12 @@ def _quota(path: str, quota: GpuQuota, settings: Settings) -> Iterator[Problem]:
             "lower it, or raise the limit",
         )
     for name, amount in (("deserved", quota.deserved), ("limit", quota.limit)):
-        if amount.devices is not None and amount.devices % 1 and not settings.scheduler.gpu_sharing:
+        if amount.devices is not None and amount.devices % 1 and not settings.fractions():
             yield Problem(
                 f"{path}.{name}",
                 str(amount),
-                "whole GPUs while scheduler.gpuSharing is false",
-                "use a whole number, or turn sharing on",
+                f'whole GPUs while sharing is "{settings.sharing}"',
+                "use a whole number, or a way of sharing that the scheduler places",
             )
 
 

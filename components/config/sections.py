@@ -10,6 +10,7 @@ from components.config.serving import Dataset, Inference
 from components.config.types import (
     DnsLabel,
     Duration,
+    ImageOrNone,
     LabelKey,
     LabelOrNone,
     RegistryPrefix,
@@ -32,10 +33,15 @@ class Cluster(Section):
 
 
 class Charts(Section):
-    """Where charts come from: their registries, or files in a directory (closed networks, local cluster)."""
+    """Where charts come from: their registries, files in a directory, or a mirror.
 
-    source: Literal["registry", "directory"] = "registry"
+    A mirror is an OCI registry that keeps each chart below `prefix` under its own registry and path;
+    `make mirror` fills it.
+    """
+
+    source: Literal["registry", "directory", "mirror"] = "registry"
     directory: Text = "build/charts"
+    prefix: RegistryPrefix = ""
 
 
 class Registry(Section):
@@ -53,12 +59,12 @@ class Images(Section):
     """
 
     source: Literal["upstream", "packages"] = "upstream"
-    cuda: str = ""
-    inference: str = ""
-    notebook: str = ""
-    pytorch: str = ""
-    seed: str = ""
-    s3: str = ""
+    cuda: ImageOrNone = ""
+    inference: ImageOrNone = ""
+    notebook: ImageOrNone = ""
+    pytorch: ImageOrNone = ""
+    seed: ImageOrNone = ""
+    s3: ImageOrNone = ""
 
 
 class PlacementStrategy(Section):
@@ -83,7 +89,6 @@ class Scheduler(Section):
     """KAI Scheduler; `version` must be one of the catalog's."""
 
     version: Text
-    gpu_sharing: bool = True
     placement: PlacementStrategy = PlacementStrategy()
     replicas: Annotated[int, Field(ge=1, le=5)] = 1
     leader_election: bool = False
@@ -157,12 +162,20 @@ class FakeGpus(Section):
     )
 
 
+class CertificateDays(Section):
+    """Days that certificates must still be valid; `renewed`: those that their owner renews by itself."""
+
+    least: Annotated[int, Field(ge=0)] = 30
+    renewed: Annotated[int, Field(ge=0)] = 1
+
+
 class Validation(Section):
     """Bounds for the acceptance tests; `maxGpus` 0 is no bound, `nodePool` empty is no pool."""
 
-    sleep_seconds: Annotated[int, Field(ge=10, le=86400)] = 600
+    sleep_seconds: Annotated[int, Field(ge=30, le=86400)] = 600
     timeout_seconds: Annotated[int, Field(ge=10, le=86400)] = 600
     max_gpus: Annotated[int, Field(ge=0)] = 0
     node_pool: str = ""
+    certificate_days: CertificateDays = CertificateDays()
     inference: Inference = Inference()
     dataset: Dataset = Dataset()

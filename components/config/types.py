@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -76,9 +77,40 @@ LabelKey = Annotated[
         "a Kubernetes label key",
     ),
 ]
+# What the control plane takes as the name of a service account.
+AccountName = Annotated[
+    str, _matching(r"[a-z][-_a-z0-9]*[a-z0-9]", "lower-case letters, digits, - and _, starting with a letter")
+]
+Scope = Annotated[
+    str,
+    _matching(
+        r"cluster|tenant|(department|project)/[a-z0-9][-a-z0-9]*",
+        "cluster, tenant, department/<name> or project/<name>",
+    ),
+]
 Text = Annotated[str, _matching(r"(?s).+", "a text that is not empty")]
 # Both Go and Prometheus read these units.
 Duration = Annotated[str, _matching(r"[1-9][0-9]*(s|m|h)", "a duration such as 30s, 5m or 168h")]
+# Kubernetes' notation of an amount of memory.
+Memory = Annotated[
+    str, _matching(r"[1-9][0-9]*(\.[0-9]+)?([KMGT]i|[kMGT])?", "an amount of memory such as 512Mi or 16Gi")
+]
+# Names of objects may hold dots, unlike labels.
+NameOrNone = Annotated[
+    str,
+    _matching(
+        r"|(?=.{1,253}\Z)[a-z0-9]([-a-z0-9.]*[a-z0-9])?",
+        "the name of an object (lower-case letters, digits, inner dashes and dots), or nothing",
+    ),
+]
+ImageOrNone = Annotated[
+    str,
+    _matching(
+        r"|([a-zA-Z0-9][-a-zA-Z0-9.]*(:[0-9]{1,5})?/)?[a-z0-9][-a-z0-9._]*(/[a-z0-9][-a-z0-9._]*)*"
+        r"((:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})(@sha256:[0-9a-f]{64})?|@sha256:[0-9a-f]{64})",
+        "an image with a tag or digest such as nvcr.io/nvidia/pytorch:25.10-py3, or nothing",
+    ),
+]
 # Registry host with an optional path, never a scheme or a tag.
 RegistryPrefix = Annotated[
     str,
@@ -87,6 +119,24 @@ RegistryPrefix = Annotated[
         "a registry host with an optional port and path, such as harbor.example.com/mirror",
     ),
 ]
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+def _address_range(value: str) -> str:
+    try:
+        return str(ipaddress.ip_network(value))
+    except ValueError:
+        expected = "an address range such as 10.20.0.0/24, without bits set beyond its length"
+        raise PydanticCustomError("cidr", "{expected}", {"expected": expected}) from None
+
+
+Cidr = Annotated[str, AfterValidator(_address_range)]
+
+
+def seconds(duration: str) -> int:
+    """A Duration in seconds."""
+    return int(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
 
 
 @dataclass(frozen=True)

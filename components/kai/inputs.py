@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from components.config.addons import Sharing
 from components.config.sections import PlacementStrategy, TimeBasedFairShare
 
 NAME = "kai-scheduler"
@@ -34,7 +35,7 @@ class KaiInputs:
     tag: str
     namespace: str
     namespace_selector: Mapping[str, str]
-    gpu_sharing: bool
+    sharing: Sharing
     placement: PlacementStrategy
     replicas: int
     leader_election: bool

@@ -23,7 +23,7 @@ def kai_inputs(
         tag=tag,
         namespace=part.namespace(),
         namespace_selector=SCHEDULED,
-        gpu_sharing=scheduler.gpu_sharing,
+        sharing=settings.sharing,
         placement=scheduler.placement,
         replicas=scheduler.replicas,
         leader_election=scheduler.leader_election,

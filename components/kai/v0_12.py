@@ -24,7 +24,7 @@ def values(kai: KaiInputs) -> dict[str, Any]:
             "registry": kai.registry,
             "tag": kai.tag,
             "imagePullPolicy": "IfNotPresent",
-            "gpuSharing": kai.gpu_sharing,
+            "gpuSharing": kai.sharing == "reservation",
             "leaderElection": kai.leader_election,
             # Without it both webhooks (failurePolicy Fail) take every pod of the cluster.
             "namespaceLabelSelector": dict(kai.namespace_selector),
@@ -84,7 +84,7 @@ def config(kai: KaiInputs) -> dict[str, Any]:
         "queueController": {"service": _service(kai, "queuecontroller")},
         "admission": {
             "service": _service(kai, "admission"),
-            "gpuSharing": kai.gpu_sharing,
+            "gpuSharing": kai.sharing == "reservation",
             "queueLabelSelector": False,
             "gpuPodRuntimeClassName": kai.runtime_class,
             "webhook": {"port": 443, "targetPort": 9443, "probePort": 8081, "metricsPort": 8080},

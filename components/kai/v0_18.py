@@ -6,19 +6,21 @@ from typing import Any
 
 from components.kai.inputs import NAME, QUEUE_LABEL, RESERVATION, RESTRICTED_CONTEXT, KaiInputs
 
+# Who divides a GPU, in KAI's words; NvFractions needs the fractioning operator, a release of its own here.
+_SHARING = {"reservation": "NonMemoryEnforced", "fractioning": "NvFractions", "hami": "HamiCore"}
 # The chart's job applies Config at every upgrade without deleting it: all values count at all times.
 INSTALL_ONLY: tuple[str, ...] = ()
 
 
 def values(kai: KaiInputs) -> dict[str, Any]:
     """Helm values of chart 0.18.x."""
-    pull = {"imagePullSecrets": [{"name": kai.pull_secret}]} if kai.pull_secret else {}
     return {
         "global": {
             "registry": kai.registry,
             "tag": kai.tag,
             "imagePullPolicy": "IfNotPresent",
-            "gpuSharingMode": "NonMemoryEnforced" if kai.gpu_sharing else "Disabled",
+            "imagePullSecrets": [{"name": kai.pull_secret}] if kai.pull_secret else [],
+            "gpuSharingMode": _SHARING.get(kai.sharing, "Disabled"),
             "leaderElection": kai.leader_election,
             "nodePoolLabelKey": kai.node_pool_label_key,
             "namespaceLabelSelector": dict(kai.namespace_selector),
@@ -34,16 +36,13 @@ def values(kai: KaiInputs) -> dict[str, Any]:
                 # The namespace is this stack's, with its Pod Security labels.
                 "createNamespace": False,
             },
-            **pull,
         },
         "operator": {"replicaCount": kai.replicas},
         "podgrouper": {"queueLabelKey": QUEUE_LABEL},
         "admission": {"gpuFractionRuntimeClassName": kai.runtime_class},
         "binder": {"runtimeClassName": kai.runtime_class},
-        "scheduler": {
-            "placementStrategy": kai.placement.gpu,
-            "defaultShard": {"enabled": False},
-        },
+        "scheduler": {"placementStrategy": kai.placement.gpu},
+        "defaultShard": {"enabled": False},
         "defaultQueue": {"createDefaultQueue": False},
         "topologyMigration": {"enabled": False},
         "prometheus": {"enabled": False},

@@ -33,7 +33,10 @@ class Plan:
         """Every monitor object; kube-prometheus-stack brings those of its own parts."""
         monitoring = self.settings.monitoring
         interval, ours = monitoring.scrape_interval, self.namespace
-        found = [scrape.kai_monitor(self.catalog.parts[self.parts["scheduler"]].namespace(), interval)]
+        found: list[scrape.Monitor] = []
+        kai = self.parts.get("scheduler") or self.parts.get("resourceManagement")
+        if kai:
+            found.append(scrape.kai_monitor(self.catalog.parts[kai].namespace(), interval))
         if self.dcgm_namespace:
             found.append(scrape.dcgm_monitor(self.dcgm_namespace, interval))
         if monitoring.source == "bundle":

@@ -30,7 +30,22 @@ def problems(settings: Tls, domains: Mapping[str, str], root: Path) -> Iterator[
             yield _unreadable("tls.ca", settings.ca, "a PEM file with the CA's certificate")
             return
     for use, item in _used(settings, domains):
-        yield from _certificate(f"tls.{use}", item, domains[use], cas, root)
+        yield from _certificate(f"tls.{use}", item, f"*.{domains[use]}", cas, root)
+
+
+def host_problems(path: str, item: Certificate, host: str, root: Path) -> Iterator[Problem]:
+    """The first problem of a certificate for one name, which it may also cover by a wildcard."""
+    yield from _certificate(path, item, host, [], root)
+
+
+def pair(item: Certificate | None, root: Path) -> Pair | None:
+    """Certificate and key, if there are any; they were checked before."""
+    return None if item is None else Pair(_text(item.certificate, root), _key(item, root))
+
+
+def text(name: str, root: Path) -> str:
+    """The PEM text of a file, "" for no name."""
+    return _text(name, root) if name else ""
 
 
 def _used(settings: Tls, domains: Mapping[str, str]) -> Iterator[tuple[str, Certificate]]:
@@ -41,7 +56,7 @@ def _used(settings: Tls, domains: Mapping[str, str]) -> Iterator[tuple[str, Cert
 
 
 def _certificate(
-    path: str, item: Certificate, domain: str, cas: list[x509.Certificate], root: Path
+    path: str, item: Certificate, name: str, cas: list[x509.Certificate], root: Path
 ) -> Iterator[Problem]:
     file = f"{path}.certificate"
     try:
@@ -60,9 +75,9 @@ def _certificate(
         where = f"{path}.keyFile" if item.key_file else f"{path}.key"
         expected = f"the private key of {item.certificate}, in PEM without a password"
         yield Problem(where, wrong, expected, "replace it")
-    elif f"*.{domain}" not in names(leaf):
+    elif not {name, f"*.{name.partition('.')[2]}"} & set(names(leaf)):
         found = ", ".join(names(leaf)) or "no DNS name"
-        yield Problem(file, found, f"the name *.{domain}", "have it issued for that, or change the domain")
+        yield Problem(file, found, f"the name {name}", "have it issued for that, or change the domain")
     elif not begin <= datetime.now(UTC) < end:
         span = f"valid from {begin:%Y-%m-%d} to {end:%Y-%m-%d}"
         yield Problem(file, span, "a certificate that is valid now", "have it renewed")

@@ -7,19 +7,32 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import testinfra
 
+from components.config.local import DEFAULT
+from tests.acceptance import inventory, seen
+from validation.cluster import Cluster
 from validation.outputs import from_file, from_stack, resolved
 from validation.settings import StackOutputs, load
 
 ROOT = Path(__file__).parents[2]
 Json = dict[str, Any]
 Kubectl = Callable[..., Json]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What breaks and destroys does so only where somebody named a cluster for it."""
+    if item.get_closest_marker("scratch") and os.environ.get("RUNAI_KIT_CLUSTER", DEFAULT) == DEFAULT:
+        pytest.fail(
+            f"this test destroys what it finds; found the cluster {DEFAULT} that people look at, expected "
+            f"RUNAI_KIT_CLUSTER to name another one; run `make acceptance-scratch`",
+            pytrace=False,
+        )
 
 
 @pytest.fixture(scope="session")
@@ -59,3 +72,21 @@ def report() -> Json:
     folder = ROOT / os.environ.get("KIT_REPORT_DIR", "build/report")
     data: Json = json.loads((folder / "report.json").read_text())
     return data
+
+
+@pytest.fixture(autouse=True)
+def kept_promise(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a test's marks `negative` promise, its playbooks must have seen failing."""
+    promised = {check for mark in request.node.iter_markers("negative") for check in mark.args}
+    seen.begin()
+    yield
+    assert not seen.unkept(promised), "marked as made to fail by this test, and did not fail"
+
+
+@pytest.fixture
+def unchanged(outputs: StackOutputs) -> Iterator[None]:
+    """Everything in the cluster is afterwards as it was before, also when the test fails in its middle."""
+    api = Cluster(outputs.kubeconfig, outputs.context)
+    before = inventory.of(api)
+    yield
+    assert inventory.settled(api, before) == []

@@ -67,7 +67,7 @@ def test_kept_rules_exit_0(tmp_path: Path, stack: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.req("I2")
 def test_the_chart_is_rendered_with_the_stacks_own_values(tmp_path: Path) -> None:
-    stack = write_stack(tmp_path, changed(LOCAL, "scheduler.gpuSharing", False))
+    stack = write_stack(tmp_path, changed(LOCAL, "sharing", "none"))
     run(tmp_path, stack, helm(tmp_path, [operator()]))
     values = json.loads((tmp_path / "values").read_text())
     assert values["global"]["gpuSharing"] is False
@@ -126,8 +126,8 @@ def test_a_wrong_setting_is_told_as_pulumi_tells_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     stack = tmp_path / "Pulumi.wrong.yaml"
-    stack.write_text("config:\n  runai-kit:scheduler:\n    gpuSharing: 3\n", encoding="utf-8")
+    stack.write_text("config:\n  runai-kit:scheduler:\n    replicas: many\n", encoding="utf-8")
     assert main([str(tmp_path), "--stack", str(stack), "--helm", "true"]) == 2
     message = capsys.readouterr().err
-    assert "runai-kit:scheduler.gpuSharing: found 3; expected true or false; correct it" in message
+    assert 'runai-kit:scheduler.replicas: found "many"; expected a whole number; correct it' in message
     assert "Traceback" not in message

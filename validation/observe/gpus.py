@@ -34,7 +34,22 @@ def free_capacity(at: Snapshot) -> Json:
         "heldByOthers": at.capacity.held,
         "maxGpus": at.outputs.validation.maxGpus,
         "nodePool": at.outputs.validation.nodePool,
+        "why": _not_free(at),
     }
+
+
+def _not_free(at: Snapshot) -> list[str]:
+    """Who holds the GPUs that are not free, and which nodes take no pods."""
+    offered = at.capacity.allocatable
+    cordoned = [
+        f"node {n['metadata']['name']} is cordoned"
+        for n in at.nodes
+        if capacity.allocatable(n) and not capacity.schedulable(n)
+    ]
+    pool = at.outputs.validation.nodePool
+    where = f" in node pool {pool}" if pool else ""
+    none = [] if offered or cordoned else [f"no node{where} offers {names.GPU_RESOURCE}"]
+    return [*capacity.holders(at.pods, offered), *cordoned, *none]
 
 
 def gpu_labels(at: Snapshot) -> Json:

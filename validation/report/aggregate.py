@@ -13,7 +13,7 @@ from validation.report.model import CheckResult, Component, Report, TestRun
 from validation.report.unreal import unreal
 
 # Of a run's plan, what describes the installation.
-INSTALLATION = ("context", "clusterKind", "profile", "driver", "domain", "cluster")
+INSTALLATION = ("context", "clusterKind", "profile", "driver", "domain", "cluster", "images", "settings")
 
 
 def aggregate(records: Records, reasons: Mapping[str, str]) -> Report:

@@ -125,6 +125,8 @@ class Report:
     manual_steps: list[Json] = field(default_factory=list)
     not_real: list[str] = field(default_factory=list)
     chains: str = ""
+    # What changed since an earlier report, see changes.py; None when there was none to compare with.
+    against: Json | None = None
 
     @property
     def summary(self) -> Summary:
@@ -169,6 +171,7 @@ class Report:
             "manualSteps": self.manual_steps,
             "notReal": self.not_real,
             "chains": self.chains,
+            **({"against": self.against} if self.against else {}),
         }
 
 
@@ -191,6 +194,7 @@ def load(data: Any) -> Report:
             manual_steps=list(data.get("manualSteps", [])),
             not_real=list(data.get("notReal", [])),
             chains=str(data.get("chains", "")),
+            against=data.get("against"),
         )
         told = data["summary"]
     except (KeyError, TypeError) as error:

@@ -10,7 +10,9 @@ import yaml
 from pydantic import ValidationError
 
 from components.catalog import Catalog, load_catalog, mirrored
+from components.profiles import parts
 from components.scheduler import GENERATIONS
+from tests.stack import LOCAL, settings
 
 FILE = Path(__file__).parents[3] / "components" / "catalog.yaml"
 
@@ -71,7 +73,14 @@ def test_the_levels_that_were_decided() -> None:
     levels = {
         f"{key}/{name}": entry.psa for key, part in parts.items() for name, entry in part.namespaces.items()
     }
-    assert {name for name, level in levels.items() if level == "privileged"} == {"fake-gpu/gpu-operator"}
+    assert {name for name, level in levels.items() if level == "privileged"} == {
+        "fake-gpu/gpu-operator",
+        "gpu-operator-26.7/gpu-operator",
+        "gpu-fractioning/gpu-fractioning",
+        "control-plane/runai-backend",
+        "runai-cluster/runai",
+        "runai-cluster/runai-reservation",
+    }
     assert levels["prometheus/monitoring"] == levels["prometheus-operator/monitoring"] == "restricted"
     assert levels["kai-scheduler-0.18/kai-scheduler"] == "restricted"
 
@@ -85,3 +94,33 @@ def test_what_the_vendor_states_is_about_something_that_is_there() -> None:
     data["support"] = {"kubernetes": {"source": "nobody", "mark": "U"}}
     with pytest.raises(ValidationError, match="one of min, max, oneOf is needed"):
         Catalog.model_validate(data)
+
+
+@pytest.mark.req("I12")
+def test_what_never_ran_locally_says_how_it_is_known() -> None:
+    """The local stack proves its own parts; of every other one the reader must see who says so."""
+    ran = {*parts(settings(LOCAL), load_catalog()).values(), "knative-serving-1.20"}
+    known = load_catalog().parts
+    silent = {
+        key for key in set(known) - ran if set(known[key].evidence) != {"chart", "values", "images", "psa"}
+    }
+    assert silent == set()
+
+
+def test_a_floor_is_of_a_part_that_exists() -> None:
+    with pytest.raises(ValidationError, match="fake-gpu needs nobody"):
+        Catalog.model_validate(broken({"needs": {"nobody": "1"}}))
+
+
+@pytest.mark.parametrize(
+    ("chart", "message"),
+    [
+        ({"oci": "oci://r/x"}, "address and the published version"),
+        ({"published": "1"}, "address and the published version"),
+        ({"repository": "https://r", "published": "1"}, "repository and name"),
+        ({"oci": "oci://r/x", "repository": "https://r", "name": "x", "published": "1"}, "two addresses"),
+    ],
+)
+def test_a_chart_has_one_whole_address(chart: dict[str, str], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        Catalog.model_validate(broken({"chart": {"file": "x.tgz", **chart}}))

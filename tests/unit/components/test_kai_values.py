@@ -56,6 +56,7 @@ REQUIRED_0_18 = {
     "global.registry": "ghcr.io/kai-scheduler/kai-scheduler",
     "global.tag": "v0.18.6",
     "global.imagePullPolicy": "IfNotPresent",
+    "global.imagePullSecrets": [],
     "global.gpuSharingMode": "NonMemoryEnforced",
     "global.leaderElection": False,
     "global.nodePoolLabelKey": "kai.scheduler/node-pool",
@@ -72,7 +73,7 @@ REQUIRED_0_18 = {
     "admission.gpuFractionRuntimeClassName": "nvidia",
     "binder.runtimeClassName": "nvidia",
     "scheduler.placementStrategy": "binpack",
-    "scheduler.defaultShard.enabled": False,
+    "defaultShard.enabled": False,
     "defaultQueue.createDefaultQueue": False,
     "topologyMigration.enabled": False,
     "prometheus.enabled": False,
@@ -109,7 +110,7 @@ def test_chart_0_18_gets_exactly_what_it_needs() -> None:
 )
 def test_sharing_is_a_setting(builder: Any, key: str, on: object, off: object) -> None:
     assert builder.values(inputs())["global"][key] == on
-    assert builder.values(replace(inputs(), gpu_sharing=False))["global"][key] == off
+    assert builder.values(replace(inputs(), sharing="none"))["global"][key] == off
 
 
 @pytest.mark.req("I2")

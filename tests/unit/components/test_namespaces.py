@@ -11,7 +11,7 @@ import pytest
 from components.cluster import NamespaceFacts
 from components.labels import MANAGED_BY, SCHEDULED
 from components.namespaces import NamespaceError, docker_config, wanted_namespaces
-from components.platform import parts
+from components.profiles import parts
 from tests.stack import CATALOG, EVERYTHING, LOCAL, changed, run_platform, settings
 
 ENFORCE = "pod-security.kubernetes.io/enforce"

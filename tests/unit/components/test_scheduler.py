@@ -65,7 +65,7 @@ def test_an_upgrade_of_the_release_applies_config_again(tmp_path: Path) -> None:
 def test_a_changed_setting_goes_through_config_without_a_helm_upgrade(tmp_path: Path) -> None:
     """An upgrade's hook deletes kai-config, and with it every part of KAI until it is made again."""
     changes = {
-        "scheduler.gpuSharing": False,
+        "sharing": "none",
         "scheduler.runtimeClass": "other",
         "scheduler.placement.gpu": "spread",
     }

@@ -52,7 +52,7 @@ def test_a_real_exporter_is_scraped_where_the_settings_say(where: str, expected:
 
 
 def plan(values: dict[str, Any]) -> Plan:
-    from components.platform import parts
+    from components.profiles import parts
 
     chosen = settings(values)
     return Plan(chosen, CATALOG, parts(chosen, CATALOG))

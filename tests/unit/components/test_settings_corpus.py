@@ -18,7 +18,6 @@ REQUIRED = [
     "cluster",
     "cluster.kind",
     "cluster.context",
-    "scheduler",
     "scheduler.version",
     "departments.0.name",
     "departments.0.projects.0.name",

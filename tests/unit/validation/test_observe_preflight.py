@@ -20,7 +20,7 @@ from validation.compare import differences
 from validation.expect import preflight as expect
 from validation.https import Peer
 from validation.ingress import Ingress
-from validation.observe import preflight
+from validation.observe import preflight, rights
 from validation.settings import load
 
 pytestmark = pytest.mark.req("V1")
@@ -42,6 +42,12 @@ def certificate(days: int) -> str:
         .sign(key, hashes.SHA256())
     )
     return base64.b64encode(made.public_bytes(serialization.Encoding.PEM)).decode()
+
+
+def der(bundle: str) -> bytes:
+    """What a server shows of a certificate that webhooks have."""
+    loaded = x509.load_pem_x509_certificate(base64.b64decode(bundle))
+    return loaded.public_bytes(serialization.Encoding.DER)
 
 
 def admit(path: str, body: Json) -> Json:
@@ -90,6 +96,10 @@ def bed() -> Double:
         c.add(names.NAMESPACES, thing(n["name"], labels={names.PSA_ENFORCE_LABEL: n["psa"]}))
     hook = {"clientConfig": {"service": {"namespace": "kai-scheduler"}, "caBundle": certificate(3650)}}
     c.add(names.MUTATING_WEBHOOKS, thing("mutating-kai-admission", webhooks=[hook]))
+    # Knative's live for a week.
+    serving = {"clientConfig": {"service": {"namespace": "knative-serving"}, "caBundle": certificate(6)}}
+    c.add(names.VALIDATING_WEBHOOKS, thing("validation.webhook.serving.knative.dev", webhooks=[serving]))
+    c.shown = der(certificate(300))
     balanced = {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}
     front = thing("haproxy", "haproxy-controller", spec={"ports": [{"port": 443}]}, status=balanced)
     c.add(names.SERVICES, front)
@@ -100,7 +110,9 @@ def bed() -> Double:
 def judged(cluster: Double) -> tuple[set[str], Json]:
     at = cluster.at()
     found, _ = preflight.observe(at)
-    wanted = expect.expected(load(OUTPUTS), preflight.live_facts(at), "restricted", 10, 30, "word")
+    found["preflight.access"] = rights.access(at)
+    wanted = expect.expected(load(OUTPUTS), preflight.live_facts(at), "restricted", 10, 30, 1, "word")
+    wanted["preflight.access"] = {"denied": []}
     usable = preflight.applicable(found)
     bad = {c for c in found if usable.get(c, True) and differences(wanted[c], found[c])}
     return {c.removeprefix("preflight.") for c in bad}, found
@@ -224,6 +236,14 @@ def short_certificate(c: Double) -> None:
     first(c, names.MUTATING_WEBHOOKS)["webhooks"][0]["clientConfig"]["caBundle"] = certificate(7)
 
 
+def knatives_certificate_ends(c: Double) -> None:
+    first(c, names.VALIDATING_WEBHOOKS)["webhooks"][0]["clientConfig"]["caBundle"] = certificate(0)
+
+
+def the_servers_certificate_ends(c: Double) -> None:
+    c.shown = der(certificate(29))
+
+
 def no_webhook(c: Double) -> None:
     c.objects[names.MUTATING_WEBHOOKS] = []
 
@@ -306,6 +326,8 @@ def pull_secret_missing(c: Double) -> None:
         (runai_beside, {"exclusive_profile"}),
         (runai_crd, {"exclusive_profile"}),
         (short_certificate, {"certificates"}),
+        (knatives_certificate_ends, {"certificates_knative"}),
+        (the_servers_certificate_ends, {"certificates_api"}),
         (no_webhook, {"certificates"}),
         (silent_admission, {"webhooks"}),
         (dead_admission, {"webhooks"}),
@@ -369,7 +391,7 @@ def test_a_certificate_that_clients_would_not_take_is_found(
     monkeypatch.setattr(https, "peer", peer)
     bad, found = judged(bed())
     assert bad == {"tls"}
-    wanted = expect.expected(load(OUTPUTS), preflight.live_facts(bed().at()), "restricted", 10, 30, "word")
+    wanted = expect.expected(load(OUTPUTS), preflight.live_facts(bed().at()), "restricted", 10, 30, 1, "word")
     lines = differences(wanted["preflight.tls"], found["preflight.tls"])
     assert any(words in line for line in lines), lines
     assert any(line.startswith("workspaces.") for line in lines)
@@ -389,7 +411,7 @@ def test_where_nothing_is_served_the_check_cannot_pass() -> None:
     at = bed().at(ingress={"enabled": False})
     found, _ = preflight.observe(at)
     assert preflight.applicable(found)["preflight.tls"] is False
-    wanted = expect.expected(at.outputs, preflight.live_facts(at), "restricted", 10, 30, "word")
+    wanted = expect.expected(at.outputs, preflight.live_facts(at), "restricted", 10, 30, 1, "word")
     assert differences(wanted["preflight.tls"], found["preflight.tls"])
 
 
@@ -409,7 +431,7 @@ def test_an_api_that_fails_fails_the_check_and_not_the_others() -> None:
 
     cluster.admit = broken
     found, _ = preflight.observe(cluster.at())
-    assert "slow" in found["preflight.access"]["error"]
+    assert "slow" in found["preflight.psa_default"]["error"]
     assert found["preflight.storage_class"]["defaults"] == 1
 
 

@@ -1,0 +1,51 @@
+"""Kubeflow's operators, which are published as manifests: their objects as resources, in order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pulumi
+
+from components.addons.base import Addon
+from components.addons.inputs import AddonInputs
+from components.addons.manifests import Manifests, fit, read
+from components.charts import ChartSource
+from components.objects import declare
+
+
+class KubeflowOperator(Addon):
+    """CRDs → accounts and rights → the operator → its webhooks. CRDs stay when the stack goes."""
+
+    def __init__(
+        self,
+        name: str,
+        inputs: AddonInputs,
+        source: ChartSource,
+        root: Path,
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> None:
+        super().__init__(name, inputs, source, opts)
+        found = manifests(inputs, root)
+        kept = pulumi.ResourceOptions(retain_on_delete=True)
+        after = [
+            declare(obj, pulumi.ResourceOptions.merge(self.child([]), kept), self._unique(obj))
+            for obj in found.crds
+        ]
+        for group in (found.ground, found.deployments, found.last):
+            if group:
+                after = [declare(obj, self.child([*after]), self._unique(obj)) for obj in group]
+        self.register_outputs({})
+
+    def _unique(self, obj: dict[str, object]) -> str:
+        meta = obj["metadata"]
+        assert isinstance(meta, dict)
+        return f"{self._name}-{str(obj['kind']).lower()}-{meta['name']}"
+
+
+def manifests(inputs: AddonInputs, root: Path) -> Manifests:
+    """The objects of the chart directory's file. Raises OSError or ManifestError."""
+    chart = inputs.part.chart
+    assert chart is not None
+    path = root / inputs.settings.charts.directory / chart.file
+    training = inputs.part.name == "training-operator"
+    return fit(read(path), inputs, without_mpi=training and inputs.settings.mpi_operator.enabled)

@@ -1,0 +1,1 @@
+"""What the components of the full profile are made from: values, Secrets, and waiting for the API."""

@@ -1,0 +1,1 @@
+"""REST client of the Run:ai control plane; knows nothing of Pulumi."""

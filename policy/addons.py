@@ -1,0 +1,31 @@
+"""What the stack makes of add-ons that are published as manifests, and the values of the others' charts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from components.addons.inputs import AddonInputs
+from components.addons.manifests import fit, read
+from components.addons.values import chart_values
+from components.catalog import Catalog
+from components.settings import Settings
+from policy.pod_security import Object
+
+MANIFESTS = frozenset({"trainingOperator", "mpiOperator"})
+
+
+def addon_values(role: str, key: str, settings: Settings, catalog: Catalog, pull: str) -> Object:
+    """Values of an add-on's chart. Raises KeyError for a role that is no add-on's."""
+    return chart_values(role, AddonInputs(settings, catalog, key, pull))
+
+
+def manifest_objects(
+    role: str, key: str, settings: Settings, catalog: Catalog, charts: Path, pull: str
+) -> list[Object]:
+    """The objects as the component makes them. Raises OSError or ManifestError."""
+    inputs = AddonInputs(settings, catalog, key, pull)
+    chart = inputs.part.chart
+    assert chart is not None
+    without_mpi = role == "trainingOperator" and settings.mpi_operator.enabled
+    found = fit(read(charts / chart.file), inputs, without_mpi)
+    return [*found.crds, *found.ground, *found.deployments, *found.last]
