@@ -20,9 +20,9 @@ from validation.chains.run import Run
 from validation.cluster import ClusterError
 from validation.declared import chosen
 from validation.outputs import of_inventory
-from validation.settings import OutputsError
 from validation.report.changes import lines, read
 from validation.report.model import ReportError
+from validation.settings import OutputsError
 from validation.verdict import verdict
 
 ROOT = Path(__file__).resolve().parent.parent
