@@ -22,23 +22,17 @@ class Entry(BaseModel):
 class NamespaceEntry(Entry):
     """A namespace's Pod Security level; a relaxed one has to say why.
 
-<<<<<<< HEAD
     `demanded`: the vendor supports no stricter level, whatever its pods would pass.
-=======
     `accounts`: the ServiceAccounts of the pods that it is for; `webhooks`, `metrics`: TCP ports of its pods
     that the API server and Prometheus ask. The controls of relaxed namespaces are made of these.
->>>>>>> d4447770c0d1c9ad8a69509a17762d165c3d757b
     """
 
     psa: Psa
     why: str = ""
-<<<<<<< HEAD
     demanded: bool = False
-=======
     accounts: tuple[str, ...] = ()
     webhooks: tuple[int, ...] = ()
     metrics: tuple[int, ...] = ()
->>>>>>> d4447770c0d1c9ad8a69509a17762d165c3d757b
 
     @model_validator(mode="after")
     def relaxed_needs_a_reason(self) -> NamespaceEntry:

@@ -13,11 +13,7 @@ from pulumi_kubernetes.core.v1 import Namespace, NamespacePatch, Secret
 from components.catalog import Catalog, Psa
 from components.cluster import NamespaceFacts
 from components.config.sections import Registry
-<<<<<<< HEAD
-from components.labels import PROJECT_KEY, SCHEDULED, metadata, ours, pod_security, project_labels
-=======
-from components.labels import LEVELS, PROJECT_KEY, SCHEDULED, metadata, ours, pod_security
->>>>>>> d4447770c0d1c9ad8a69509a17762d165c3d757b
+from components.labels import LEVELS, PROJECT_KEY, SCHEDULED, metadata, ours, pod_security, project_labels
 from components.settings import Settings
 
 PULL_SECRET = "runai-kit-registry"  # noqa: S105 (a name, not a secret)
@@ -45,14 +41,9 @@ def wanted_namespaces(settings: Settings, catalog: Catalog, parts: list[str]) ->
     levels: dict[str, Psa] = {}
     for part in parts:
         for name, entry in catalog.parts[part].namespaces.items():
-<<<<<<< HEAD
-            levels[name] = max(levels.get(name, "restricted"), entry.psa, key=_LEVELS.index)
+            levels[name] = max(levels.get(name, "restricted"), entry.psa, key=LEVELS.index)
     project, full = catalog.project_namespace, settings.profile == "full"
     psa = catalog.full_project_namespace.psa if full else project.psa
-=======
-            levels[name] = max(levels.get(name, "restricted"), entry.psa, key=LEVELS.index)
-    project = catalog.project_namespace
->>>>>>> d4447770c0d1c9ad8a69509a17762d165c3d757b
     return [Wanted(name, psa) for name, psa in levels.items()] + [
         Wanted(
             f"{project.prefix}{item.name}",

@@ -31,7 +31,7 @@ EARLIER = "earlier.json"
 
 
 def prove(
-    environment: str, root: Path = ROOT, against: Path | None = None, tags: str = "all"
+    environment: str, root: Path = ROOT, tags: str = "all", against: Path | None = None
 ) -> tuple[int, str]:
     """(exit code, what to tell) of a run; `root` is the project with `inventory/` and `validation/`."""
     inventory = Path("inventory") / environment
@@ -58,19 +58,6 @@ def prove(
     return code, line
 
 
-def _play(root: Path, inventory: Path, report: Path, tags: str) -> int:
-    """Status of the playbooks; in chains where the cluster can be asked what is free on it."""
-    try:
-        run = Run(root, inventory, report, of_inventory(root / inventory, root))
-        schedule = run.schedule(chosen(tags.split(","), []))
-    except (OutputsError, ClusterError) as error:
-        # The inventory or preflight tells it, too, and the report with them.
-        print(f"No chains: {error}", file=sys.stderr)
-        command = ["ansible-playbook", "-i", str(inventory), PLAYBOOK, "--tags", tags]
-        return subprocess.run(command, cwd=root).returncode
-    return run.play(schedule)
-
-
 def _keep(against: Path | None, earlier: Path) -> None:
     """Keep the earlier report for whichever playbook writes the new one. ReportError when it is none."""
     os.environ.pop("KIT_AGAINST", None)
@@ -89,16 +76,29 @@ def _changes(report: Path) -> str:
     return "\n" + "\n".join(lines(told)) if told else ""
 
 
+def _play(root: Path, inventory: Path, report: Path, tags: str) -> int:
+    """Status of the playbooks; in chains where the cluster can be asked what is free on it."""
+    try:
+        run = Run(root, inventory, report, of_inventory(root / inventory, root))
+        schedule = run.schedule(chosen(tags.split(","), []))
+    except (OutputsError, ClusterError) as error:
+        # The inventory or preflight tells it, too, and the report with them.
+        print(f"No chains: {error}", file=sys.stderr)
+        command = ["ansible-playbook", "-i", str(inventory), PLAYBOOK, "--tags", tags]
+        return subprocess.run(command, cwd=root).returncode
+    return run.play(schedule)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Command line."""
     parser = argparse.ArgumentParser(prog="python -m validation.prove", description="Prove an installation.")
-    parser.add_argument("environment", help="a folder below inventory/")
+    parser.add_argument("environment", help="a folder of inventory/, such as local")
     parser.add_argument("--tags", default="all", help="tests or requirements, with commas between them")
     parser.add_argument("--against", type=Path, help="report.json of an earlier run, to show what changed")
     given = parser.parse_args(arguments)
     # A polite end also ends the playbooks, and gives back what was lent to them.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    code, text = prove(given.environment, against=given.against, tags=given.tags)
+    code, text = prove(given.environment, tags=given.tags, against=given.against)
     print(text)
     return code
 

@@ -1,6 +1,6 @@
 """V2, V3 and V4 in both directions: the cluster is changed before or while the tests run.
 
-One run proves several faults where they do not hide each other. Waiting is cut short by the settings' time-out.
+One run proves several faults where they do not hide each other. Waits are cut short by a setting.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """V1 in both directions: each check of preflight against a cluster that has exactly its fault.
 
 Faults that do not hide each other are provoked in one run, and exactly their checks must fail, each within
-its bound and naming its own cause. Every change is taken back whatever happens; the cluster is compared after.
+its bound and naming its own cause. Every change is taken back whatever happens;
+the cluster is compared after.
 """
 
 from __future__ import annotations

@@ -124,9 +124,9 @@ class Report:
     deviations: list[Json] = field(default_factory=list)
     manual_steps: list[Json] = field(default_factory=list)
     not_real: list[str] = field(default_factory=list)
-    chains: str = ""
     # What changed since an earlier report, see changes.py; None when there was none to compare with.
     against: Json | None = None
+    chains: str = ""
 
     @property
     def summary(self) -> Summary:
@@ -170,8 +170,8 @@ class Report:
             "deviations": self.deviations,
             "manualSteps": self.manual_steps,
             "notReal": self.not_real,
-            "chains": self.chains,
             **({"against": self.against} if self.against else {}),
+            "chains": self.chains,
         }
 
 
@@ -193,8 +193,8 @@ def load(data: Any) -> Report:
             deviations=list(data.get("deviations", [])),
             manual_steps=list(data.get("manualSteps", [])),
             not_real=list(data.get("notReal", [])),
-            chains=str(data.get("chains", "")),
             against=data.get("against"),
+            chains=str(data.get("chains", "")),
         )
         told = data["summary"]
     except (KeyError, TypeError) as error:

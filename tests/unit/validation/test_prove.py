@@ -90,7 +90,7 @@ def test_what_changed_is_told_and_no_verdict(project: Path) -> None:
     now |= {"checks": [check], "against": {**told, "changes": [change]}}
     (project / "good.json").write_text(json.dumps(now))
     playbook(project, 'echo "$KIT_AGAINST" > asked; cp good.json build/report/report.json')
-    code, text = prove.prove("here", project, earlier)
+    code, text = prove.prove("here", project, against=earlier)
     assert code == 0
     assert "1 change" in text
     assert "WARNING  another cluster" in text
@@ -119,7 +119,7 @@ def test_a_bad_earlier_report_is_one_line_before_anything_runs(
     if content is not None:
         earlier.write_text(content)
     playbook(project, "touch ran")
-    code, text = prove.prove("here", project, earlier)
+    code, text = prove.prove("here", project, against=earlier)
     assert code == 1
     assert said in text
     assert str(earlier) in text

@@ -125,12 +125,12 @@ class Nodes(Double):
 def test_a_node_goes_back_to_its_pool(test: str, before: str | None, after: str | None) -> None:
     key = "kai.scheduler/node-pool"
     annotations = {names.POOL_BEFORE_ANNOTATION: before} if before else {}
-    labels = {key: "runai-kit-fair-share-over-time", names.RACK_LABEL: "other"}
+    labels: dict[str, str] = {key: "runai-kit-fair-share-over-time", names.RACK_LABEL: "other"}
     node = {"metadata": {"name": "w1", "labels": labels, "annotations": annotations}}
     cluster = Nodes().add(names.NODES, node)
     node_labels.remove(_typed(cluster), test)
-    assert node["metadata"]["labels"].get(key) == after
-    assert names.POOL_BEFORE_ANNOTATION not in node["metadata"]["annotations"]
+    assert labels.get(key) == after
+    assert names.POOL_BEFORE_ANNOTATION not in annotations
 
 
 def _typed(double: Double) -> Cluster:
