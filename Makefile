@@ -11,7 +11,8 @@ ENTER := $(if $(filter local,$(ENV)),source local/env.sh,export PATH="$(CURDIR)/
 # Helm of the local environment where there is none on PATH.
 TOOLS := export PATH="$$PATH:$(CURDIR)/build/bin"
 
-.PHONY: demo demo-mirrored mirror mirror-list installer-config down up validate test acceptance acceptance-fast lint types unit python lock help
+# Every target is a command and no file.
+.PHONY: $(shell sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 help:  ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -23,7 +24,19 @@ down:  ## remove what `make demo` started
 	@$(PYTHON) -m local.down
 
 up: ## pulumi up --stack $(ENV)
-	@$(if $(filter local,$(ENV)),$(PYTHON) -m local.demo --until up,$(ENTER) && pulumi up --stack $(ENV))
+	@$(if $(filter local,$(ENV)),$(PYTHON) -m local.demo --until up,$(ENTER) && \
+	  $(PYTHON) -m components.private pulumi up --stack $(ENV) || \
+	  { echo "after a run that was killed: make heal ENV=$(ENV)" >&2; exit 1; })
+
+heal: ## after a killed `pulumi up`: make stack $(ENV) ready for the next one
+	@$(ENTER) && $(VENV)/python -m healing $(ENV)
+
+drift: ## what differs from what was installed: make drift ENV=local (0 nothing, 1 drift, 2 could not look)
+	@$(ENTER) && $(VENV)/python -m day2.drift $(ENV)
+
+destroy: ## remove an installation: make destroy ENV=local [WORKLOADS=1] [PURGE=1] [YES=1]
+	@$(ENTER) && $(VENV)/python -m day2.destroy $(ENV) \
+	  $(if $(WORKLOADS),--workloads) $(if $(PURGE),--purge) $(if $(YES),--yes)
 
 validate: ## prove an installed environment: make validate ENV=local
 	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV)
@@ -64,6 +77,9 @@ types:
 unit:
 	@PATH="$(CURDIR)/$(VENV):$$PATH" $(VENV)/pytest -q -n 2 tests/unit tests/rules tests/roles
 
-lock: ## renew the lock files from requirements.in
+lock: ## renew the Python lock files: requirements.in, local/wheels/*.in
 	@$(VENV)/uv pip compile --system-certs -q --python-version 3.11 --universal --generate-hashes --no-annotate --no-header \
 	  --no-emit-index-url --no-emit-find-links -o requirements.lock requirements.in
+	@for name in local/wheels/*.in; do $(VENV)/uv pip compile --system-certs -q --python-version 3.13 \
+	  --python-platform x86_64-manylinux_2_40 --only-binary :all: --override local/wheels/override.txt --generate-hashes \
+	  --no-annotate --no-header --no-emit-index-url --no-emit-find-links -o $${name%.in}.lock $$name || exit 1; done

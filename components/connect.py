@@ -13,6 +13,7 @@ from kubernetes import client
 from kubernetes.config import ConfigException
 from kubernetes.config import kube_config as _kube_config
 
+from components import credentials
 from components.cluster import TIMEOUT, ClusterFacts, LiveCluster
 from components.config.sections import Cluster
 
@@ -59,6 +60,14 @@ def connect(settings: Cluster, root: Path) -> tuple[LiveCluster, ClusterFacts]:
         raise _api_error(error, settings) from None
     except urllib3.exceptions.HTTPError as error:
         raise _transport_error(str(error), api.configuration.host) from None
+    except ValueError:
+        # A proxy's login page, or another service at that address.
+        raise ClusterError(
+            "context",
+            f"answers of {api.configuration.host} that are not Kubernetes'",
+            "the address of an API server",
+            "correct the server in the kubeconfig; a proxy may have answered instead",
+        ) from None
     return cluster, facts
 
 
@@ -82,16 +91,15 @@ def _client(settings: Cluster, path: str) -> client.ApiClient:
             f"a context of {shown} ({', '.join(names) or 'none'})",
             "correct the name or the file",
         )
-    configuration = client.Configuration()
     try:
-        _files.load_kube_config(path, settings.context, client_configuration=configuration)
-    except (ConfigException, OSError) as error:
+        configuration, tls = credentials.load(path, settings.context)
+    except (ConfigException, OSError, ValueError) as error:
         raise ClusterError(
             "kubeconfig", f"unusable credentials ({error})", "a usable context", "renew the file"
         ) from None
     _refuse_plain_transport(configuration, settings)
     configuration.retries = False
-    return client.ApiClient(configuration)
+    return credentials.api_client(configuration, tls)
 
 
 def _refuse_plain_transport(configuration: Any, settings: Cluster) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, Field, ValidationError
 
 from components.catalog import Catalog
-from components.config import source
+from components.config import local, secrets, source
 from components.config.addons import (
     SCHEDULED_PARTS,
     Fractioning,
@@ -77,7 +77,7 @@ class Settings(Section):
     training_operator: TrainingOperator = TrainingOperator()
     mpi_operator: MpiOperator = MpiOperator()
     fake_gpus: FakeGpus = FakeGpus()
-    expected_gpus: dict[str, int] = Field(default_factory=dict)
+    expected_gpus: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
     validation: Validation = Validation()
 
     @property
@@ -129,9 +129,9 @@ def load(env: Mapping[str, str], catalog: Catalog, root: Path) -> Settings:
     """
     raw = source.read(env)
     try:
-        settings = Settings.model_validate_json(json.dumps(raw.values))
+        settings = Settings.model_validate_json(json.dumps(local.renamed(raw.values, env)))
     except ValidationError as error:
-        raise from_validation(error, field_names(Settings), raw.secret) from None
+        raise from_validation(error, field_names(Settings), raw.secret, secrets.places(Settings)) from None
     problems = list(check(settings, catalog, root, raw.secret))
     if problems:
         raise SettingsError(problems)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 from pathlib import Path
 
@@ -35,9 +34,8 @@ def configure() -> None:
 
 def environment() -> dict[str, str]:
     """Return the variables that make podman and kind use the kit's settings."""
-    own = {
+    return {
         "CONTAINERS_CONF": str(CONFIG),
         "KIND_EXPERIMENTAL_PROVIDER": "podman",
         "KIND_EXPERIMENTAL_PODMAN_NETWORK": paths.CLUSTER,
     }
-    return {name: os.environ.get(name, value) for name, value in own.items()}

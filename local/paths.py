@@ -14,12 +14,15 @@ BIN = BUILD / "bin"
 VENV = BUILD / "venv"
 CHARTS = BUILD / "charts"
 REPORT = BUILD / "report"
-STATE = BUILD / "local"
+
+DEFAULT_CLUSTER = "runai-kit"
+CLUSTER = os.environ.get("RUNAI_KIT_CLUSTER") or DEFAULT_CLUSTER
+# A cluster of another name has a state of its own, so that two of them can run side by side; env.sh and
+# components/config/local.py say the same.
+STATE = BUILD / ("local" if CLUSTER == DEFAULT_CLUSTER else f"local-{CLUSTER}")
 LOGS = STATE / "logs"
 KUBECONFIG = STATE / "kubeconfig"
-PULUMI_STATE = STATE / "pulumi"  # env.sh has the same
-
-CLUSTER = os.environ.get("RUNAI_KIT_CLUSTER", "runai-kit")
+PULUMI_STATE = STATE / "pulumi"
 
 
 def cache() -> Path:

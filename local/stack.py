@@ -6,8 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
-from local import heal, paths, shell, tools
-from local.cluster import create
+from components import private
+from local import paths, shell, tools
 
 NAME = os.environ.get("RUNAI_KIT_STACK", "local")
 PROVIDER = "4.25.0"
@@ -37,13 +37,14 @@ def prepare() -> dict[str, str]:
 
 def up() -> None:
     """Bring the stack up without a question, after undoing what a killed run left."""
-    env = prepare()
-    heal.heal(NAME, [_pulumi()], create.kubectl(), env)
-    shell.run(
-        [_pulumi(), "up", "--stack", NAME, "--yes", "--skip-preview", "--non-interactive"],
-        env=env,
-        cwd=paths.ROOT,
-    )
+    with private.folder() as temporary:
+        env = prepare() | {"TMPDIR": str(temporary)}
+        shell.run([paths.VENV / "bin" / "python", "-m", "healing", NAME], env=env, cwd=paths.ROOT)
+        shell.run(
+            [_pulumi(), "up", "--stack", NAME, "--yes", "--skip-preview", "--non-interactive"],
+            env=env,
+            cwd=paths.ROOT,
+        )
 
 
 def _pulumi() -> str:

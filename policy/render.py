@@ -17,6 +17,7 @@ from components.addons.inputs import AddonInputs
 from components.addons.manifests import ManifestError
 from components.catalog import Catalog, Part, Psa
 from components.cluster import ClusterFacts
+from components.config import secrets
 from components.config.addon_parts import ROLES as ADDONS
 from components.config.errors import NAMESPACE, from_validation
 from components.full import rendered as full
@@ -63,7 +64,7 @@ def read_stack(path: Path) -> Settings:
     try:
         return Settings.model_validate_json(json.dumps(values))
     except ValidationError as error:
-        raise from_validation(error, field_names(Settings), frozenset()) from None
+        raise from_validation(error, field_names(Settings), frozenset(), secrets.places(Settings)) from None
 
 
 def sources(settings: Settings, catalog: Catalog, charts: Path, helm: Path) -> Iterator[Source]:

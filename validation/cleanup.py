@@ -80,11 +80,11 @@ def remove_roles(
 def left(cluster: Cluster, reservation_namespace: str, test: str = "") -> list[str]:
     """What is still there of a test, or of all: labelled, derived by KAI, reservations nobody uses."""
     kinds = MAKERS + MADE + HOLDERS + BELONGINGS + GROUND
-    found = [_title(path, thing) for path in kinds for thing in _own(cluster, path, test)]
+    found = [_title(path, thing) + _held(thing) for path in kinds for thing in _own(cluster, path, test)]
     # Derived names do not tell the test; only one test at a time has pods.
     for path in DERIVED:
         found += [
-            _title(path, thing)
+            _title(path, thing) + _held(thing)
             for thing in cluster.items(path)
             if names.WORKLOAD_PREFIX in thing["metadata"]["name"] and _in_question(thing, test)
         ]
@@ -174,3 +174,18 @@ def _path(path: str, thing: Json) -> str:
 
 def _title(path: str, thing: Json) -> str:
     return f"{path.rpartition('/')[2]} {pods.name(thing)}"
+
+
+def _held(thing: Json) -> str:
+    """What keeps a thing that was deleted: its finalizers, or what its namespace says of itself."""
+    if "deletionTimestamp" not in thing["metadata"]:
+        return ""
+    conditions = thing.get("status", {}).get("conditions") or []
+    said = [
+        c["message"]
+        for c in conditions
+        if c.get("type") in ("NamespaceContentRemaining", "NamespaceFinalizersRemaining")
+        and c.get("status") == "True"
+    ]
+    held = [f"finalizer {name}" for name in thing["metadata"].get("finalizers") or []]
+    return f" ({'; '.join(held + said)})" if held or said else ""

@@ -7,15 +7,18 @@ not used, because the suite compares JSON and most of what it reads are custom r
 from __future__ import annotations
 
 import json
+import ssl
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 import urllib3
-from kubernetes import client, config
+from kubernetes import client
 from kubernetes.client.exceptions import ApiException
 from kubernetes.config.config_exception import ConfigException
 from kubernetes.stream import stream
+
+from components import credentials
 
 Json = dict[str, Any]
 
@@ -37,12 +40,12 @@ class Cluster:
         self.context = context
         self.timeout = timeout
         try:
-            load: Any = config.new_client_from_config
-            self._api = load(config_file=kubeconfig or None, context=context)
-        except (ConfigException, OSError) as error:
+            self._settings, tls = credentials.load(kubeconfig, context)
+        except (ConfigException, OSError, ValueError) as error:
             where = kubeconfig or "the default kubeconfig"
             raise ClusterError(f"context {context!r} cannot be read from {where}: {error}") from None
-        self._http = _pool(self._api.configuration, context)
+        self._kubeconfig = kubeconfig
+        self._http = _pool(self._settings, tls, context)
 
     def get(self, path: str, **params: Any) -> Json:
         """One object or list; ClusterError with status 404 when there is none."""
@@ -61,6 +64,12 @@ class Cluster:
         """Items of a list; empty where the kind is not served."""
         found = self.find(path, **params)
         return list(found.get("items", [])) if found else []
+
+    def metadata(self, path: str, **params: Any) -> list[Json]:
+        """Metadata of a list's items, without the contents (of Secrets, for one)."""
+        accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+        found: Json = json.loads(self._call("GET", path, params, accept=accept).data)
+        return [item["metadata"] for item in found["items"] or []]
 
     def text(self, path: str, **params: Any) -> str:
         """Body as text (logs, metrics through the API server's proxy)."""
@@ -116,23 +125,25 @@ class Cluster:
         timeout: float | None = None,
     ) -> str:
         """Standard output and error of a command in a running pod; ClusterError when it cannot be started."""
-        core = client.CoreV1Api(self._api)
         extra = {"container": container} if container else {}
         try:
-            return str(
-                stream(
-                    core.connect_get_namespaced_pod_exec,
-                    pod,
-                    namespace,
-                    command=command,
-                    stderr=True,
-                    stdin=False,
-                    stdout=True,
-                    tty=False,
-                    _request_timeout=timeout or self.timeout,
-                    **extra,
+            # The client's websocket takes certificates from files only.
+            with credentials.with_files(self._kubeconfig, self.context) as configuration:
+                core = client.CoreV1Api(client.ApiClient(configuration))
+                return str(
+                    stream(
+                        core.connect_get_namespaced_pod_exec,
+                        pod,
+                        namespace,
+                        command=command,
+                        stderr=True,
+                        stdin=False,
+                        stdout=True,
+                        tty=False,
+                        _request_timeout=timeout or self.timeout,
+                        **extra,
+                    )
                 )
-            )
         except ApiException as error:
             raise ClusterError(
                 f"exec in {namespace}/{pod} failed: {error.reason}", error.status or 0
@@ -144,7 +155,14 @@ class Cluster:
         return self.text(f"/api/v1/namespaces/{namespace}/pods/{pod}/log", tailLines=tail, **named)
 
     def _json(self, method: str, path: str, params: Mapping[str, Any], body: Json | None = None) -> Json:
-        data: Json = json.loads(self._call(method, path, params, body).data)
+        answer = self._call(method, path, params, body).data
+        try:
+            data: Json = json.loads(answer)
+        except ValueError:
+            raise ClusterError(
+                f"{method} {path}: context {self.context!r} answered {answer[:80]!r}; "
+                "expected an API server's JSON; correct the server in the kubeconfig"
+            ) from None
         return data
 
     def _call(
@@ -155,10 +173,11 @@ class Cluster:
         body: Json | None = None,
         timeout: float | None = None,
         content_type: str = "application/json",
+        accept: str = "application/json, */*",
     ) -> urllib3.BaseHTTPResponse:
-        settings = self._api.configuration
+        settings: Any = self._settings
         url = f"{settings.host}{path}" + (f"?{urlencode(params)}" if params else "")
-        headers = {"Accept": "application/json, */*", "Content-Type": content_type}
+        headers = {"Accept": accept, "Content-Type": content_type}
         # Asked for at each call: it also refreshes short-lived tokens of exec plugins.
         token = settings.get_api_key_with_prefix("authorization") or settings.get_api_key_with_prefix(
             "BearerToken"
@@ -183,17 +202,16 @@ class Cluster:
         return answer
 
 
-def _pool(settings: Any, context: str) -> urllib3.PoolManager:
+def _pool(settings: Any, tls: ssl.SSLContext, context: str) -> urllib3.PoolManager:
     if not settings.verify_ssl:
         raise ClusterError(
             f"context {context!r} turns TLS verification off (insecure-skip-tls-verify); give its CA instead"
         )
     options: Json = {
+        "ssl_context": tls,
         "cert_reqs": "CERT_REQUIRED",
-        "ca_certs": settings.ssl_ca_cert,
-        "cert_file": settings.cert_file,
-        "key_file": settings.key_file,
-        "retries": urllib3.Retry(connect=2, read=0, redirect=0, backoff_factor=0.2),
+        # A connection may be tried again; a refused certificate is refused again.
+        "retries": urllib3.Retry(total=2, connect=2, read=0, redirect=0, other=0, backoff_factor=0.2),
         "maxsize": 4,
     }
     if getattr(settings, "tls_server_name", None):

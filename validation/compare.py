@@ -26,6 +26,8 @@ def differences(expected: Any, observed: Any, path: str = "") -> list[str]:
     if isinstance(expected, Mapping) and expected:
         if len(expected) == 1 and next(iter(expected)) in _MATCHERS:
             matcher, bound = next(iter(expected.items()))
+            if matcher == "exactly" and isinstance(observed, Mapping):
+                return _exact(bound, observed, path)
             return (
                 []
                 if _meets(matcher, bound, observed)
@@ -57,12 +59,16 @@ def _equal(expected: Any, observed: Any) -> bool:
     return bool(expected == observed)
 
 
-def _equal_mappings(expected: Any, observed: Any) -> bool:
-    return (
-        isinstance(observed, Mapping)
-        and set(expected) == set(observed)
-        and not differences(expected, observed)
-    )
+def _exact(expected: Mapping[str, Any], observed: Mapping[str, Any], path: str) -> list[str]:
+    """Differences by key, keys that nobody expected included."""
+    lines: list[str] = []
+    for key, value in expected.items():
+        child = f"{path}.{key}" if path else str(key)
+        lines += differences(value, observed[key], child) if key in observed else []
+        lines += [] if key in observed else [f"{child}: expected {value}, found nothing"]
+    for key in (key for key in observed if key not in expected):
+        lines.append(f"{f'{path}.' if path else ''}{key}: expected nothing, found {observed[key]}")
+    return lines
 
 
 def _meets(matcher: str, bound: Any, observed: Any) -> bool:
@@ -78,7 +84,7 @@ def _meets(matcher: str, bound: Any, observed: Any) -> bool:
         case "matches":
             return isinstance(observed, str) and re.search(bound, observed) is not None
         case "exactly":
-            return _equal_mappings(bound, observed)
+            return False  # a mapping was compared key by key
         case "contains":
             return isinstance(observed, list | str) and bound in observed
     raise ValueError(f"unknown matcher {matcher!r}")

@@ -52,7 +52,7 @@ def could_run(test: str, live: Mapping[str, Any]) -> bool:
     """Has this cluster what the test needs? Unknown facts count as yes: a n/a has to be shown."""
     free = live.get("freeGpus")
     if test == "fractional_gpu":
-        return bool(live.get("gpuSharing", True)) and (free is None or free >= 1)
+        return live.get("gpuSharing") is not False and (free is None or free >= 1)
     if test in ("fair_share_over_time", "monitoring") and not live.get("monitoring", True):
         return False
     if test in OWN_POOL and live.get("nodePool"):

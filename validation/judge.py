@@ -61,6 +61,9 @@ def _judge_one(
 def _verdict(
     check: declared.Check, expected: Any, observed: Any, reasons: Mapping[str, str], applicable: bool
 ) -> tuple[str, str]:
+    if isinstance(observed, Mapping) and "error" in observed:
+        # Also of what is declared n/a: nobody could look whether it is.
+        return "fail", str(observed["error"])
     declaration = not_applicable(check, reasons)
     if declaration is not None and not applicable:
         return "na", declaration
@@ -75,12 +78,19 @@ def _verdict(
         return "fail", "no expectation was computed"
     if observed is None:
         return "fail", "not observed"
-    if isinstance(observed, Mapping) and "error" in observed:
-        return "fail", str(observed["error"])
     if isinstance(observed, Mapping) and "skipped" in observed:
         return "skip", str(observed["skipped"])
     faults = differences(expected, observed)
-    return ("fail", "; ".join(faults)) if faults else ("pass", "")
+    return ("fail", "; ".join(faults) + _causes(expected, observed)) if faults else ("pass", "")
+
+
+def _causes(expected: Any, observed: Any) -> str:
+    """What an observation tells of its reasons under `why` (text or texts), unless that is compared, too."""
+    if not isinstance(observed, Mapping) or (isinstance(expected, Mapping) and "why" in expected):
+        return ""
+    told = observed.get("why") or []
+    causes = [told] if isinstance(told, str) else [str(cause) for cause in told if cause]
+    return f" ({'; '.join(dict.fromkeys(causes))})" if causes else ""
 
 
 def close(records: Records, test: str, verdict: str, reason: str) -> list[Json]:

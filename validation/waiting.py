@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from validation import names
 from validation.cluster import Cluster
-from validation.observe import pods, queues
+from validation.observe import pods, queues, stuck
+from validation.patience import while_hopeful
 
 Json = dict[str, Any]
-# Reasons that time does not cure: the queue's numbers forbid the pod.
-HOPELESS = {"OverLimit", "NonPreemptibleOverQuota"}
+# Reasons that time does not cure: the queue's numbers forbid the pod, or admission refuses to let it be made.
+HOPELESS = {"OverLimit", "NonPreemptibleOverQuota", stuck.REFUSED}
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,7 @@ def look(cluster: Cluster, test: str, goal: Goal) -> State:
         why = queues.reasons(group) if group else []
         if why and not pods.node(pod):
             explained[role] = explained.get(role, 0) + 1
+        if why := [*(why if not pods.node(pod) else []), *stuck.of_pod(pod)]:
             reasons.setdefault(role, []).extend(why)
     finished: dict[str, int] = {}
     for pod in everything:
@@ -96,6 +97,9 @@ def look(cluster: Cluster, test: str, goal: Goal) -> State:
         if not pods.active(pod) and "deletionTimestamp" not in pod["metadata"]:
             role = pods.label(pod, names.ROLE_LABEL) or ""
             finished[role] = finished.get(role, 0) + 1
+    if short := [r for r, n in goal.running.items() if running.get(r, 0) + waiting.get(r, 0) < n]:
+        for role, why in stuck.of_jobs(cluster, test, short).items():
+            reasons.setdefault(role, []).extend(why)
     live = {q["metadata"]["name"]: q for q in cluster.items(names.QUEUES)} if goal.queues else {}
     held = {name: float(queues.allocated(live.get(name))) for name in goal.queues}
     return State(running, waiting, explained, reasons, held, finished)
@@ -124,27 +128,30 @@ def wait(
 
     Never raises on a time-out: the checks judge what is there.
     """
-    begun = time.monotonic()
     shown = ""
-    impossible_since: float | None = None
-    while True:
-        state = look(cluster, test, goal)
-        passed = time.monotonic() - begun
+
+    def tell(state: State, passed: float) -> None:
+        nonlocal shown
         if state.line() != shown:
             shown = state.line()
             say(f"{test} +{passed:.1f} s: {shown}")
-        if state.reached(goal):
-            return Outcome(True, passed, state, "")
-        if not state.impossible(goal):
-            impossible_since = None
-        elif impossible_since is None:
-            impossible_since = passed
-        stuck = impossible_since is not None and passed - impossible_since >= hopeless_after
-        if stuck or passed >= timeout:
-            why = _why(state, goal, "cannot be met any more" if stuck else f"not met within {timeout:g} s")
-            say(f"{test}: {why}")
-            return Outcome(False, passed, state, why)
-        time.sleep(interval)
+
+    state, passed, end = while_hopeful(
+        lambda: look(cluster, test, goal),
+        lambda state: state.reached(goal),
+        lambda state: state.impossible(goal),
+        tell,
+        timeout,
+        interval,
+        hopeless_after,
+    )
+    if end == "reached":
+        return Outcome(True, passed, state, "")
+    why = _why(
+        state, goal, "cannot be met any more" if end == "hopeless" else f"not met within {timeout:g} s"
+    )
+    say(f"{test}: {why}")
+    return Outcome(False, passed, state, why)
 
 
 def _why(state: State, goal: Goal, how: str) -> str:
@@ -156,4 +163,4 @@ def _why(state: State, goal: Goal, how: str) -> str:
         f"{role}: {r['reason']} {r['message']}".strip() for role, why in state.reasons.items() for r in why
     ]
     text = f"goal {how} (wanted {', '.join(wanted)}; found {state.line()})"
-    return f"{text}; PodGroups say: {' | '.join(dict.fromkeys(reasons))}" if reasons else text
+    return f"{text}; told reasons: {' | '.join(dict.fromkeys(reasons))}" if reasons else text

@@ -18,16 +18,14 @@ if TYPE_CHECKING:
 _TRIAL_KINDS = {"local", "kind"}
 
 
-def addon_problems(
-    settings: Settings, catalog: Catalog, root: Path, secret: frozenset[str]
-) -> Iterator[Problem]:
+def addon_problems(settings: Settings, catalog: Catalog, root: Path) -> Iterator[Problem]:
     """Every broken rule; versions are compared only when the catalog has them."""
     if settings.profile == "modular" and settings.given_scheduler is None:
         return  # told elsewhere; nothing here can be compared without it
     unknown = list(_versions(settings, catalog))
     yield from unknown
     yield from _owners(settings, catalog)
-    yield from _gpu_operator(settings, root, secret)
+    yield from _gpu_operator(settings, root)
     yield from sharing_problems(settings)
     if not unknown:
         yield from _floors(settings, catalog)
@@ -79,7 +77,7 @@ def _owners(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
         )
 
 
-def _gpu_operator(settings: Settings, root: Path, secret: frozenset[str]) -> Iterator[Problem]:
+def _gpu_operator(settings: Settings, root: Path) -> Iterator[Problem]:
     gpus = settings.gpu_operator
     if gpus.counters and not (root / gpus.counters).is_file():
         yield Problem(
@@ -87,13 +85,6 @@ def _gpu_operator(settings: Settings, root: Path, secret: frozenset[str]) -> Ite
             f'"{gpus.counters}"',
             "a CSV file of DCGM counters",
             "create it, or leave the setting out for the kit's own list",
-        )
-    if gpus.licence is not None and "gpuOperator" not in secret:
-        yield Problem(
-            "gpuOperator.licence.token",
-            "plain text",
-            "an encrypted value",
-            "pulumi config set --secret --path runai-kit:gpuOperator.licence.token, with a new token",
         )
     if gpus.source == "existing":
         if gpus.licence is not None:

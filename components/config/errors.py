@@ -60,28 +60,38 @@ def path_of(location: Iterable[int | str]) -> str:
 
 
 def from_validation(
-    error: ValidationError, known: dict[tuple[str, ...], list[str]], secret: frozenset[str]
+    error: ValidationError,
+    known: dict[tuple[str, ...], list[str]],
+    secret: frozenset[str],
+    hidden: frozenset[tuple[str, ...]],
 ) -> SettingsError:
     """Turn pydantic's list into problems.
 
-    `known` maps a model's place (list indices left out) to its field names; `secret` holds the top-level
-    keys whose values must not be shown.
+    `known` maps a model's place (list indices left out) to its field names. Not shown are values below the
+    top-level keys `secret`, and those on the way to one of the places `hidden`.
     """
     return SettingsError(
-        _problem(item, known, secret) for item in error.errors(include_url=False, include_context=True)
+        _problem(item, known, secret, hidden)
+        for item in error.errors(include_url=False, include_context=True)
     )
 
 
-def _problem(item: ErrorDetails, known: dict[tuple[str, ...], list[str]], secret: frozenset[str]) -> Problem:
+def _problem(
+    item: ErrorDetails,
+    known: dict[tuple[str, ...], list[str]],
+    secret: frozenset[str],
+    hidden: frozenset[tuple[str, ...]],
+) -> Problem:
     location = tuple(item["loc"])
     path = path_of(location)
+    keys = tuple(part for part in location if isinstance(part, str))
     if item["type"] == "extra_forbidden":
-        names = known.get(tuple(part for part in location[:-1] if isinstance(part, str)), [])
+        names = known.get(keys[:-1], [])
         close = difflib.get_close_matches(str(location[-1]), names, n=1)
         advice = f"did you mean {close[0]}?" if close else "remove the key"
         return Problem(path, "an unknown key", f"one of {', '.join(sorted(names)) or 'no keys here'}", advice)
-    hidden = bool(location) and location[0] in secret
-    found = "nothing" if item["type"] == "missing" else "a secret" if hidden else show(item["input"])
+    secretive = bool(secret.intersection(keys[:1])) or any(place[: len(keys)] == keys for place in hidden)
+    found = "nothing" if item["type"] == "missing" else "a secret" if secretive else show(item["input"])
     return Problem(path, found, _expectation(item), "set it" if item["type"] == "missing" else "correct it")
 
 

@@ -17,14 +17,12 @@ if TYPE_CHECKING:
 _TRIAL_KINDS = {"local", "kind"}
 
 
-def front_problems(
-    settings: Settings, catalog: Catalog, root: Path, secret: frozenset[str]
-) -> Iterator[Problem]:
+def front_problems(settings: Settings, catalog: Catalog, root: Path) -> Iterator[Problem]:
     """Every broken rule; files of certificates are looked at only when the settings name the right ones."""
     yield from _knative(settings, catalog)
     yield from _ingress(settings)
     yield from _projects(settings, catalog)
-    named = [*_source(settings), *_keys(settings, secret)]
+    named = [*_source(settings), *_keys(settings)]
     yield from named
     if not named and settings.tls.source == "files":
         yield from given.problems(settings.tls, domains(settings), root)
@@ -138,8 +136,8 @@ def _source(settings: Settings) -> Iterator[Problem]:
             )
 
 
-def _keys(settings: Settings, secret: frozenset[str]) -> Iterator[Problem]:
-    """Each certificate has one key, which is a file or an encrypted setting."""
+def _keys(settings: Settings) -> Iterator[Problem]:
+    """Each certificate has one key, which is a file or a secret setting."""
     for use in ("inference", "workspaces"):
         item: Certificate | None = getattr(settings.tls, use)
         if item is None:
@@ -151,11 +149,4 @@ def _keys(settings: Settings, secret: frozenset[str]) -> Iterator[Problem]:
                 "a file and a key" if text else "nothing",
                 "either keyFile or key",
                 "remove one" if text else "set one of them",
-            )
-        elif text and "tls" not in secret:
-            yield Problem(
-                f"tls.{use}.key",
-                "plain text",
-                "an encrypted value",
-                f"pulumi config set --secret --path runai-kit:tls.{use}.key, and have a new key made",
             )

@@ -21,10 +21,8 @@ _FULL_ONLY = ("ngc", "control_plane", "cluster_agents", "service_accounts", "acc
 _PASSWORD = (r".{8,}", r"[0-9]", r"[a-z]", r"[A-Z]", r"[^0-9A-Za-z]")
 
 
-def full_problems(
-    settings: Settings, catalog: Catalog, root: Path, secret: frozenset[str]
-) -> Iterator[Problem]:
-    """Every broken rule; `secret` are the top-level keys that the stack file stores encrypted."""
+def full_problems(settings: Settings, catalog: Catalog, root: Path) -> Iterator[Problem]:
+    """Every broken rule."""
     if settings.profile == "modular":
         yield from _modular(settings)
         return
@@ -35,8 +33,8 @@ def full_problems(
             'nothing with profile "full"',
             "remove it: Run:ai brings its own scheduler, and two must never share a cluster",
         )
-    yield from _license(settings, secret)
-    yield from _control_plane(settings, catalog, secret)
+    yield from _license(settings)
+    yield from _control_plane(settings, catalog)
     yield from _agents(settings)
     yield from _people(settings)
     yield from _quotas(settings)
@@ -54,7 +52,7 @@ def _modular(settings: Settings) -> Iterator[Problem]:
             )
 
 
-def _license(settings: Settings, secret: frozenset[str]) -> Iterator[Problem]:
+def _license(settings: Settings) -> Iterator[Problem]:
     ngc = settings.ngc
     installs = settings.control_plane.source == "install" or settings.cluster_agents.enabled
     if installs and not ngc.accept_license:
@@ -75,11 +73,9 @@ def _license(settings: Settings, secret: frozenset[str]) -> Iterator[Problem]:
             if ngc.support_entitled
             else "remove it: the open release needs none",
         )
-    if key and "ngc" not in secret:
-        yield _plain("ngc.apiKey")
 
 
-def _control_plane(settings: Settings, catalog: Catalog, secret: frozenset[str]) -> Iterator[Problem]:
+def _control_plane(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     plane = settings.control_plane
     versions = sorted(catalog.generations("control-plane"))
     if plane.version not in versions:
@@ -105,10 +101,10 @@ def _control_plane(settings: Settings, catalog: Catalog, secret: frozenset[str])
             f"certificate and key for {settings.control_plane_domain()}",
             "name the files",
         )
-    yield from _credentials(settings, secret)
+    yield from _credentials(settings)
 
 
-def _credentials(settings: Settings, secret: frozenset[str]) -> Iterator[Problem]:
+def _credentials(settings: Settings) -> Iterator[Problem]:
     plane = settings.control_plane
     password = plane.admin.password.get_secret_value()
     account = plane.access.client_secret.get_secret_value()
@@ -148,14 +144,6 @@ def _credentials(settings: Settings, secret: frozenset[str]) -> Iterator[Problem
             f'the password of user "{plane.postgresql.username}"',
             "pulumi config set --secret --path runai-kit:controlPlane.postgresql.password",
         )
-    if "controlPlane" not in secret:
-        for path, value in (
-            ("admin.password", password),
-            ("access.clientSecret", account),
-            ("postgresql.password", database),
-        ):
-            if value:
-                yield _plain(f"controlPlane.{path}")
 
 
 def _agents(settings: Settings) -> Iterator[Problem]:
@@ -239,12 +227,3 @@ def _quotas(settings: Settings) -> Iterator[Problem]:
                     'a number or a share with profile "full"',
                     "the API knows no unlimited quota; limit -1 lets a project borrow without bound",
                 )
-
-
-def _plain(path: str) -> Problem:
-    return Problem(
-        path,
-        "plain text",
-        "an encrypted value",
-        f"pulumi config set --secret --path runai-kit:{path}, and change it where it was made",
-    )

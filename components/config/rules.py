@@ -15,27 +15,36 @@ from components.config.front import front_problems
 from components.config.full_rules import full_problems
 from components.config.inference import inference_problems
 from components.config.quotas import quota_problems
+from components.config.secrets import plain_texts
 from components.config.sections import Scheduler
+from components.config.types import seconds
 
 if TYPE_CHECKING:
     from components.settings import Settings
 
 
 def check(settings: Settings, catalog: Catalog, root: Path, secret: frozenset[str]) -> Iterator[Problem]:
-    """Every broken rule; `secret` are the top-level keys that the stack file stores encrypted."""
-    yield from full_problems(settings, catalog, root, secret)
+    """Every broken rule; `secret` are the top-level keys that the stack file stores encrypted.
+
+    Secrets in the clear come alone: they have to be replaced, and no other rule looks at them before.
+    """
+    plain = list(plain_texts(settings, secret))
+    yield from plain
+    if plain:
+        return
+    yield from full_problems(settings, catalog, root)
     yield from _names(settings)
     yield from _pools(settings)
     if settings.given_scheduler is not None:
         yield from _scheduler(settings, settings.given_scheduler, catalog)
     yield from _capacity(settings)
     yield from _fake_gpus(settings)
-    yield from _registry(settings, secret)
+    yield from _registry(settings)
     yield from _monitoring(settings)
     yield from inference_problems(settings)
     yield from quota_problems(settings)
-    yield from addon_problems(settings, catalog, root, secret)
-    yield from front_problems(settings, catalog, root, secret)
+    yield from addon_problems(settings, catalog, root)
+    yield from front_problems(settings, catalog, root)
     yield from missing_charts(settings, catalog, root)
 
 
@@ -90,12 +99,34 @@ def _scheduler(settings: Settings, scheduler: Scheduler, catalog: Catalog) -> It
             f"true with {scheduler.replicas} replicas",
             "turn it on, or two schedulers would bind the same pod",
         )
-    if scheduler.time_based_fair_share.enabled and not settings.monitoring.enabled:
+    yield from _past_use(settings)
+
+
+def _past_use(settings: Settings) -> Iterator[Problem]:
+    """Time-based fair share is as good as what Prometheus remembers."""
+    share, monitoring = settings.scheduler.time_based_fair_share, settings.monitoring
+    if not share.enabled:
+        return
+    if not monitoring.enabled:
         yield Problem(
             "scheduler.timeBasedFairShare.enabled",
             "true",
             "false while monitoring.enabled is false",
             "past use is read from Prometheus: turn monitoring on",
+        )
+    elif seconds(monitoring.retention) < seconds(share.window_size):
+        yield Problem(
+            "monitoring.retention",
+            f'"{monitoring.retention}"',
+            f"at least scheduler.timeBasedFairShare.windowSize ({share.window_size})",
+            "raise it, or shorten the window: Prometheus forgets use that the scheduler counts",
+        )
+    if seconds(share.fetch_interval) >= seconds(share.window_size):
+        yield Problem(
+            "scheduler.timeBasedFairShare.fetchInterval",
+            f'"{share.fetch_interval}"',
+            f"less than windowSize ({share.window_size})",
+            "lower it, or use would be read once per window or not at all",
         )
 
 
@@ -141,7 +172,7 @@ def _fake_gpus(settings: Settings) -> Iterator[Problem]:
         yield Problem("fakeGpus.nodeSelector", "{}", "at least one label", "name the nodes that get GPUs")
 
 
-def _registry(settings: Settings, secret: frozenset[str]) -> Iterator[Problem]:
+def _registry(settings: Settings) -> Iterator[Problem]:
     registry = settings.registry
     password = registry.password.get_secret_value()
     if registry.username and not password:
@@ -153,13 +184,6 @@ def _registry(settings: Settings, secret: frozenset[str]) -> Iterator[Problem]:
         )
     if password and not registry.username:
         yield Problem("registry.username", "nothing", "the user of registry.password", "set it")
-    if password and "registry" not in secret:
-        yield Problem(
-            "registry.password",
-            "plain text",
-            "an encrypted value",
-            "pulumi config set --secret --path runai-kit:registry.password, and change the password",
-        )
     if registry.username and not registry.prefix:
         yield Problem("registry.prefix", "nothing", "the registry of registry.username", "set it")
 

@@ -10,6 +10,7 @@ from components.config.serving import Dataset, Inference
 from components.config.types import (
     DnsLabel,
     Duration,
+    ImageOrNone,
     LabelKey,
     LabelOrNone,
     RegistryPrefix,
@@ -58,12 +59,12 @@ class Images(Section):
     """
 
     source: Literal["upstream", "packages"] = "upstream"
-    cuda: str = ""
-    inference: str = ""
-    notebook: str = ""
-    pytorch: str = ""
-    seed: str = ""
-    s3: str = ""
+    cuda: ImageOrNone = ""
+    inference: ImageOrNone = ""
+    notebook: ImageOrNone = ""
+    pytorch: ImageOrNone = ""
+    seed: ImageOrNone = ""
+    s3: ImageOrNone = ""
 
 
 class PlacementStrategy(Section):
@@ -164,7 +165,7 @@ class FakeGpus(Section):
 class Validation(Section):
     """Bounds for the acceptance tests; `maxGpus` 0 is no bound, `nodePool` empty is no pool."""
 
-    sleep_seconds: Annotated[int, Field(ge=10, le=86400)] = 600
+    sleep_seconds: Annotated[int, Field(ge=30, le=86400)] = 600
     timeout_seconds: Annotated[int, Field(ge=10, le=86400)] = 600
     max_gpus: Annotated[int, Field(ge=0)] = 0
     node_pool: str = ""

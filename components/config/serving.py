@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, SecretStr
 
-from components.config.types import DnsLabel, DomainOrNone, LabelOrNone, Section, Text
+from components.config.types import DnsLabel, DomainOrNone, LabelOrNone, Memory, NameOrNone, Section, Text
 
 
 class Knative(Section):
@@ -85,12 +85,12 @@ class Inference(Section):
 
     server: Literal["vllm", "transformers"] = "vllm"
     model: Text = "Qwen/Qwen3-0.6B"
-    pvc: str = ""
+    pvc: NameOrNone = ""
     min_replicas: Annotated[int, Field(ge=0, le=16)] = 1
     window_seconds: Annotated[int, Field(ge=6, le=3600)] = 60
     initialization_timeout_seconds: Annotated[int, Field(ge=10, le=86400)] = 600
     load_format: Literal["auto", "runai_streamer"] = "auto"
-    memory: Text = "16Gi"
+    memory: Memory = "16Gi"
     max_tokens: Annotated[int, Field(ge=2, le=4096)] = 64
     load: InferenceLoad = InferenceLoad()
 
@@ -98,4 +98,4 @@ class Inference(Section):
 class Dataset(Section):
     """Where the training test finds MNIST: a PVC of the project, else its origin and then the mirror."""
 
-    pvc: str = ""
+    pvc: NameOrNone = ""

@@ -90,6 +90,26 @@ Scope = Annotated[
 Text = Annotated[str, _matching(r"(?s).+", "a text that is not empty")]
 # Both Go and Prometheus read these units.
 Duration = Annotated[str, _matching(r"[1-9][0-9]*(s|m|h)", "a duration such as 30s, 5m or 168h")]
+# Kubernetes' notation of an amount of memory.
+Memory = Annotated[
+    str, _matching(r"[1-9][0-9]*(\.[0-9]+)?([KMGT]i|[kMGT])?", "an amount of memory such as 512Mi or 16Gi")
+]
+# Names of objects may hold dots, unlike labels.
+NameOrNone = Annotated[
+    str,
+    _matching(
+        r"|(?=.{1,253}\Z)[a-z0-9]([-a-z0-9.]*[a-z0-9])?",
+        "the name of an object (lower-case letters, digits, inner dashes and dots), or nothing",
+    ),
+]
+ImageOrNone = Annotated[
+    str,
+    _matching(
+        r"|([a-zA-Z0-9][-a-zA-Z0-9.]*(:[0-9]{1,5})?/)?[a-z0-9][-a-z0-9._]*(/[a-z0-9][-a-z0-9._]*)*"
+        r"((:[A-Za-z0-9_][-A-Za-z0-9_.]{0,127})(@sha256:[0-9a-f]{64})?|@sha256:[0-9a-f]{64})",
+        "an image with a tag or digest such as nvcr.io/nvidia/pytorch:25.10-py3, or nothing",
+    ),
+]
 # Registry host with an optional path, never a scheme or a tag.
 RegistryPrefix = Annotated[
     str,
@@ -98,6 +118,11 @@ RegistryPrefix = Annotated[
         "a registry host with an optional port and path, such as harbor.example.com/mirror",
     ),
 ]
+
+
+def seconds(duration: str) -> int:
+    """A Duration in seconds."""
+    return int(duration[:-1]) * {"s": 1, "m": 60, "h": 3600}[duration[-1]]
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import testinfra
 
+from tests.acceptance import inventory, seen
+from validation.cluster import Cluster
 from validation.outputs import from_file, from_stack, resolved
 from validation.settings import StackOutputs, load
 
@@ -59,3 +61,21 @@ def report() -> Json:
     folder = ROOT / os.environ.get("KIT_REPORT_DIR", "build/report")
     data: Json = json.loads((folder / "report.json").read_text())
     return data
+
+
+@pytest.fixture(autouse=True)
+def kept_promise(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What a test's marks `negative` promise, its playbooks must have seen failing."""
+    promised = {check for mark in request.node.iter_markers("negative") for check in mark.args}
+    seen.begin()
+    yield
+    assert not seen.unkept(promised), "marked as made to fail by this test, and did not fail"
+
+
+@pytest.fixture
+def unchanged(outputs: StackOutputs) -> Iterator[None]:
+    """Everything in the cluster is afterwards as it was before, also when the test fails in its middle."""
+    api = Cluster(outputs.kubeconfig, outputs.context)
+    before = inventory.of(api)
+    yield
+    assert inventory.settled(api, before) == []

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance import seen
 from tests.acceptance.conftest import ROOT, Kubectl
 from tests.acceptance.test_wrong_on_purpose import failed, in_background, patch
 from validation import names
@@ -76,6 +77,7 @@ def prove(raw_outputs: Json, tmp_path: Path) -> Callable[..., tuple[set[str], di
         report = folder / "report.json"
         assert report.exists(), done.stdout[-3000:] + done.stderr[-1000:]
         checks = {c["id"]: c for c in json.loads(report.read_text())["checks"]}
+        seen.note(checks)
         bad = {name.partition(".")[2] for name in failed(checks) if name.startswith(f"{test}.")}
         assert done.returncode == (1 if failed(checks) else 0) or done.returncode == 2, done.stdout[-2000:]
         return bad, checks, time.monotonic() - begun

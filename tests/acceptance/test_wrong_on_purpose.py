@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance import seen
 from tests.acceptance.conftest import ROOT, Kubectl
 from validation.settings import StackOutputs
 
@@ -31,7 +32,9 @@ def prove(
     done = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, timeout=900)
     report = folder / "report.json"
     assert report.exists(), done.stdout[-3000:] + done.stderr[-1000:]
-    return done.returncode, {check["id"]: check for check in json.loads(report.read_text())["checks"]}
+    checks = {check["id"]: check for check in json.loads(report.read_text())["checks"]}
+    seen.note(checks)
+    return done.returncode, checks
 
 
 def failed(checks: dict[str, Json]) -> set[str]:

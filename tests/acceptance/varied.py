@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from tests.acceptance import seen
 from tests.acceptance.conftest import ROOT
 from validation.settings import StackOutputs
 
@@ -35,6 +36,7 @@ def play(
     result = report / "report.json"
     assert result.exists(), done.stdout[-3000:] + done.stderr[-1000:]
     everything = {c["id"]: c for c in json.loads(result.read_text())["checks"]}
+    seen.note(everything)
     checks = {name.partition(".")[2]: c for name, c in everything.items() if name.startswith(f"{test}.")}
     failed = {name for name, check in checks.items() if check["verdict"] == "fail"}
     assert (done.returncode != 0) is any(c["verdict"] == "fail" for c in everything.values())

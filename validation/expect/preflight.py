@@ -25,8 +25,6 @@ def expected(
     """
     counts = {node: n for node, n in (outputs.expectedGpus or live["labelledGpus"]).items() if n}
     return {
-        "preflight.access": {"denied": []},
-        "preflight.leftovers": {"left": []},
         "preflight.versions": _versions(outputs),
         "preflight.exclusive_profile": {"others": []},
         "preflight.scheduler": {"conditions": {"Deployed": "True", "Available": "True"}, "notReady": []},

@@ -39,9 +39,17 @@ def psa_default(at: Snapshot) -> Json:
         "baseline": {},
     }
     refused = [level for level, spec in levels.items() if _refused_by_psa(at, level, dict(spec))]
-    if "baseline" in refused:
-        return {"level": "restricted"}
-    return {"level": "baseline" if "privileged" in refused else "privileged"}
+    level = "privileged"
+    if refused:
+        level = "restricted" if "baseline" in refused else "baseline"
+    own = at.cluster.find(f"{names.NAMESPACES}/{PROBE_NAMESPACE}") or {"metadata": {}}
+    labelled = pods.label(own, names.PSA_ENFORCE_LABEL)
+    why = (
+        [f"something labelled namespace {PROBE_NAMESPACE} {names.PSA_ENFORCE_LABEL}={labelled}"]
+        if labelled
+        else [f"namespace {PROBE_NAMESPACE} has no Pod Security label: the API server's own default"]
+    )
+    return {"level": level, "why": why}
 
 
 def _refused_by_psa(at: Snapshot, name: str, spec: Json) -> bool:

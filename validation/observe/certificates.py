@@ -23,7 +23,9 @@ def certificates(at: Snapshot) -> Json:
                 client = hook.get("clientConfig") or {}
                 if _of_kai(at, client) and client.get("caBundle"):
                     days[config["metadata"]["name"]] = _days_left(client["caBundle"])
-    return {"fewestDays": min(days.values(), default=None), "days": days}
+    fewest = min(days.values(), default=None)
+    why = [f"webhook configuration {name}" for name, left in days.items() if left == fewest]
+    return {"fewestDays": fewest, "days": days, "why": why or ["no webhook of KAI has a certificate"]}
 
 
 def _of_kai(at: Snapshot, client: Json) -> bool:

@@ -42,8 +42,10 @@ def tls(at: Snapshot) -> Json:
     try:
         ingress = find(at.cluster, at.outputs)
     except IngressError as error:
-        return {use: {"error": str(error)} for use in domains}
-    return {use: _shown(ingress, domain) for use, domain in domains.items()}
+        return {**{use: {"error": str(error)} for use in domains}, "why": [str(error)]}
+    shown = {use: _shown(ingress, domain) for use, domain in domains.items()}
+    why = [f"{use}: {seen['error']}" for use, seen in shown.items() if "error" in seen]
+    return {**shown, **({"why": why} if why else {})}
 
 
 def _shown(ingress: Ingress, domain: str) -> Json:

@@ -15,29 +15,38 @@ OTHER_PROFILES = ("runai", "runai-backend", "kai-resource-management")
 
 
 def versions(at: Snapshot) -> Json:
-    """Kubernetes' version; per component the tag of its namespace's images that is the promised one."""
+    """Kubernetes' version; per component the promised one if its images have it, else the tags they have."""
     server = at.cluster.get("/version")["gitVersion"].removeprefix("v")
     found: Json = {"kubernetes": server}
     for component in at.outputs.components:
         if component.name.lower() == "kubernetes":
             found[component.name] = server
         elif component.namespace:
-            tags = _tags(at, component.namespace)
+            tags, sure = _tags(at, component.namespace, component.name)
             wanted = component.version.removeprefix("v")
-            found[component.name] = wanted if wanted in tags else sorted(tags)
+            right = tags == {wanted} if sure else wanted in tags
+            found[component.name] = wanted if right else sorted(tags)
     return found
 
 
-def _tags(at: Snapshot, namespace: str) -> set[str]:
-    images = (
-        container["image"]
+def _tags(at: Snapshot, namespace: str, component: str) -> tuple[set[str], bool]:
+    """(tags, whether all images they are from are the component's).
+
+    Told by the image's name (`prometheus/prometheus`), else by a folder's (`kai-scheduler/binder`);
+    where neither is there, the images of the whole namespace are looked at.
+    """
+    images = {
+        container["image"].partition("@")[0]
         for pod in at.pods
         if pod["metadata"]["namespace"] == namespace
         for container in pod["spec"]["containers"]
-    )
-    return {
-        image.rpartition("/")[2].partition("@")[0].partition(":")[2].removeprefix("v") for image in images
-    } - {""}
+    }
+    # A registry's port has a colon, too: the tag is in the last part.
+    paths = {image: [*image.split("/")[:-1], image.rpartition("/")[2].partition(":")[0]] for image in images}
+    named = {image for image, path in paths.items() if path[-1] == component}
+    inside = named or {image for image, path in paths.items() if component in path}
+    tags = {image.rpartition("/")[2].partition(":")[2].removeprefix("v") for image in inside or images}
+    return tags - {""}, bool(inside)
 
 
 def exclusive_profile(at: Snapshot) -> Json:
@@ -60,8 +69,11 @@ def scheduler(at: Snapshot) -> Json:
     for deployment in at.cluster.items(names.in_namespace("/apis/apps/v1/deployments", namespace)):
         wanted = deployment["spec"].get("replicas", 1)
         ready = deployment.get("status", {}).get("readyReplicas", 0)
-        if wanted == 0 or ready < wanted:
-            not_ready.append(f"{deployment['metadata']['name']}: {ready} of {wanted} ready")
+        name = deployment["metadata"]["name"]
+        if wanted == 0:
+            not_ready.append(f"{name}: scaled to 0 replicas")
+        elif ready < wanted:
+            not_ready.append(f"{name}: {ready} of {wanted} ready")
     return {"conditions": conditions, "notReady": not_ready, "namespace": namespace}
 
 
@@ -76,7 +88,8 @@ def runtime_class(at: Snapshot) -> Json:
     admission = ((at.config or {}).get("spec", {}).get("admission")) or {}
     wanted = admission.get("gpuPodRuntimeClassName") or "nvidia"
     found = at.cluster.find(f"{names.RUNTIME_CLASSES}/{wanted}")
-    return {"name": wanted, "handler": found["handler"] if found else None}
+    why = [] if found else [f"RuntimeClass {wanted}, which Config kai-config names, does not exist"]
+    return {"name": wanted, "handler": found["handler"] if found else None, "why": why}
 
 
 def priority_classes(at: Snapshot) -> Json:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 from validation import names
 from validation.cluster import Cluster
 from validation.observe import pods
+from validation.patience import while_hopeful
 
 Json = dict[str, Any]
 REVISION_LABEL = "serving.knative.dev/revision"
@@ -54,34 +54,33 @@ def wait_ready(
 
     {ready, reason, message, url, seconds, why}; `why` is what containers and events say when it is not Ready.
     """
-    begun = time.monotonic()
-    failed_since: float | None = None
     shown = ""
-    while True:
+
+    def look() -> tuple[Json, Json, list[Json]]:
         service = find(cluster, namespace, name) or {}
         state = condition(service)
-        passed = time.monotonic() - begun
-        mine = of_role(cluster, test, "server") if state["status"] != "True" else []
-        line = f"{state['status']} {state['reason']}".strip()
+        return service, state, of_role(cluster, test, "server") if state["status"] != "True" else []
+
+    def refused(seen: tuple[Json, Json, list[Json]]) -> bool:
+        _, state, mine = seen
+        final = state["status"] == "False" and state["reason"] not in PATIENT
+        return final or any(crashing(pod) for pod in mine)
+
+    def tell(seen: tuple[Json, Json, list[Json]], passed: float) -> None:
+        nonlocal shown
+        line = f"{seen[1]['status']} {seen[1]['reason']}".strip()
         if line != shown:
             shown = line
             say(f"{test} +{passed:.1f} s: Knative Service {name}: Ready is {line}")
-        if state["status"] == "True":
-            return {**_summary(service, state), "seconds": round(passed, 1), "why": []}
-        refused = state["status"] == "False" and state["reason"] not in PATIENT
-        if not (refused or any(crashing(pod) for pod in mine)):
-            failed_since = None
-        elif failed_since is None:
-            failed_since = passed
-        hopeless = failed_since is not None and passed - failed_since >= hopeless_after
-        if hopeless or passed >= timeout:
-            why = [f"{kind}: {said}" for kind, said in unmet(service).items()] + causes(cluster, mine)
-            return {
-                **_summary(service, state),
-                "seconds": round(passed, 1),
-                "why": list(dict.fromkeys(why)) or ["Knative's controller told nothing of the Service"],
-            }
-        time.sleep(interval)
+
+    (service, state, mine), passed, end = while_hopeful(
+        look, lambda seen: seen[1]["status"] == "True", refused, tell, timeout, interval, hopeless_after
+    )
+    why: list[str] = []
+    if end != "reached":
+        told = [f"{kind}: {said}" for kind, said in unmet(service).items()] + causes(cluster, mine)
+        why = list(dict.fromkeys(told)) or ["Knative's controller told nothing of the Service"]
+    return {**_summary(service, state), "seconds": round(passed, 1), "why": why}
 
 
 def _summary(service: Json, state: Json) -> Json:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from validation import names
 from validation.cluster import ClusterError
-from validation.observe import bed, capacity, certificates, front, gpus, installation, pods, rights, tenants
+from validation.observe import bed, capacity, certificates, front, gpus, installation, pods, tenants
 from validation.observe.admission import psa_default, webhooks
 from validation.observe.snapshot import Snapshot
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
 CHECKS: dict[str, Callable[[Snapshot], Json]] = {
-    "preflight.access": rights.access,
     "preflight.versions": installation.versions,
     "preflight.exclusive_profile": installation.exclusive_profile,
     "preflight.scheduler": installation.scheduler,
@@ -43,37 +43,52 @@ CHECKS: dict[str, Callable[[Snapshot], Json]] = {
 
 
 def observe(at: Snapshot) -> tuple[Json, dict[str, float]]:
-    """(observations, seconds) by check id; one observation that fails does not stop the others."""
+    """(observations, seconds) by check id; one observation that fails does not stop the others.
+
+    An API server that gives no answer at all is waited for once, not once per check.
+    """
     found: Json = {}
     seconds: dict[str, float] = {}
+    silent = ""
     for check_id, look in CHECKS.items():
         begun = time.monotonic()
         try:
-            found[check_id] = look(at)
+            found[check_id] = {"error": silent} if silent else look(at)
         except ClusterError as error:
             found[check_id] = {"error": str(error)}
+            silent = "" if error.status else str(error)
         seconds[check_id] = time.monotonic() - begun
     return found, seconds
 
 
 def live_facts(at: Snapshot) -> Json:
-    """Facts of this cluster that expectations are computed from."""
-    nodes = capacity.gpu_nodes(at.nodes)
-    service = at.cluster.get("/api/v1/namespaces/default/services/kubernetes")
+    """Facts of this cluster that expectations are computed from; None where the API did not tell.
+
+    None is never met by an observation, and says of no test that it could not run.
+    """
+    nodes = _told(lambda: capacity.gpu_nodes(at.nodes)) or []
+    service = _told(lambda: at.cluster.get("/api/v1/namespaces/default/services/kubernetes"))
     return {
-        "apiAddress": service["spec"]["clusterIP"],
+        "apiAddress": service["spec"]["clusterIP"] if service else None,
         "gpuNodes": [n["metadata"]["name"] for n in nodes],
         "labelledGpus": {
             n["metadata"]["name"]: int(pods.label(n, names.GPU_COUNT_LABEL) or 0) for n in nodes
         },
-        "freeGpus": at.capacity.free,
-        "gpuSharing": installation.gpu_sharing(at)["gpuSharing"],
+        "freeGpus": _told(lambda: at.capacity.free),
+        "gpuSharing": _told(lambda: installation.gpu_sharing(at)["gpuSharing"]),
         "monitoring": at.outputs.monitoring.enabled,
         "inference": _serves_models(at),
         "workspaces": at.outputs.workspaces.enabled,
         "modelStreamer": all(at.outputs.images.get(name) for name in ("inference", "seed", "s3")),
         "nodePool": at.outputs.validation.nodePool,
     }
+
+
+def _told(look: Callable[[], T]) -> T | None:
+    try:
+        return look()
+    except ClusterError:
+        return None
 
 
 def _serves_models(at: Snapshot) -> bool:

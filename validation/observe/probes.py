@@ -9,6 +9,7 @@ from typing import Any
 
 from validation import names
 from validation.cluster import Cluster, ClusterError
+from validation.observe import dns, stuck
 from validation.observe.admission import PROBE_NAMESPACE
 
 Json = dict[str, Any]
@@ -38,13 +39,13 @@ def probes(cluster: Cluster, timeout: float, say: Callable[[str], None]) -> tupl
             "pod": phases[VOLUME_POD],
             "read": _said(cluster, VOLUME_POD, r"READ=(\S+)"),
             "storageClass": claim.get("spec", {}).get("storageClassName"),
-            "why": _why(cluster, VOLUME_POD, phases),
+            "why": _why(cluster, VOLUME_POD, phases) + _unbound(cluster, claim),
         },
         "preflight.dns": {
             "pod": phases[DNS_POD],
             "address": _said(cluster, DNS_POD, r"^(\S+)\s"),
             "milliseconds": _said(cluster, DNS_POD, r"MS=(\d+)"),
-            "why": _why(cluster, DNS_POD, phases),
+            "why": _why(cluster, DNS_POD, phases) + dns.servers(cluster, phases[DNS_POD]),
         },
     }
     took = {
@@ -52,6 +53,12 @@ def probes(cluster: Cluster, timeout: float, say: Callable[[str], None]) -> tupl
         "preflight.dns": ended.get(DNS_POD, passed),
     }
     return found, took
+
+
+def not_started(reason: str) -> tuple[Json, dict[str, float]]:
+    """Both observations where the probes could not be made, with the reason."""
+    checks = ("preflight.volume", "preflight.dns")
+    return {check: {"error": f"the probe could not be started: {reason}"} for check in checks}, {}
 
 
 def _pod(cluster: Cluster, name: str) -> Json:
@@ -72,13 +79,41 @@ def _said(cluster: Cluster, name: str, pattern: str) -> str | None:
 
 
 def _why(cluster: Cluster, name: str, phases: dict[str, str]) -> list[str]:
-    """Messages of the conditions and events of a pod that did not succeed."""
+    """Of a pod that did not succeed: its conditions, containers, events, and the end of its log."""
     if phases[name] == "Succeeded":
         return []
-    status = _pod(cluster, name).get("status", {})
+    pod = _pod(cluster, name)
+    status = pod.get("status", {})
     told = [c["message"] for c in status.get("conditions") or [] if c.get("message")]
+    told += [f"{w['reason']} {w['message']}".strip() for w in stuck.of_pod(pod) if w["message"] not in told]
+    ended = [c["state"].get("terminated") for c in status.get("containerStatuses") or [] if c.get("state")]
+    told += [f"container ended with exit code {e['exitCode']}" for e in ended if e and e.get("exitCode")]
+    told += _messages(cluster, "Pod", name, type="Warning")
+    return [*told, *(_tail(cluster, name) if phases[name] == "Failed" else [])]
+
+
+def _unbound(cluster: Cluster, claim: Json) -> list[str]:
+    """What the provisioner, or its absence, says of a claim."""
+    if claim.get("status", {}).get("phase") == "Bound":
+        return []
+    return [
+        f"PersistentVolumeClaim {CLAIM}: {said}"
+        for said in _messages(cluster, "PersistentVolumeClaim", CLAIM)
+    ]
+
+
+def _messages(cluster: Cluster, kind: str, name: str, **fields: str) -> list[str]:
+    chosen = {"involvedObject.kind": kind, "involvedObject.name": name, **fields}
     events = cluster.items(
         names.in_namespace(names.EVENTS, PROBE_NAMESPACE),
-        fieldSelector=f"involvedObject.name={name},type=Warning",
+        fieldSelector=",".join(f"{key}={value}" for key, value in chosen.items()),
     )
-    return told + [e.get("message", "") for e in events][-3:]
+    return [e.get("message", "") for e in events][-3:]
+
+
+def _tail(cluster: Cluster, name: str) -> list[str]:
+    try:
+        lines = cluster.logs(PROBE_NAMESPACE, name, tail=3).strip().splitlines()
+    except ClusterError:
+        return []
+    return [f"log: {line}" for line in lines]

@@ -36,7 +36,7 @@ BROKEN: list[tuple[str, dict[str, Any], str, str]] = [
     ("KRM with another KAI", KRM | {"scheduler.version": "0.12.0"}, "scheduler.version", "comes inside"),
     (
         "KRM and past use",
-        KRM | {"scheduler.timeBasedFairShare.enabled": True},
+        KRM | {"scheduler.timeBasedFairShare.enabled": True, "monitoring.retention": "168h"},
         "scheduler.timeBasedFairShare.enabled",
         "false while resourceManagement",
     ),

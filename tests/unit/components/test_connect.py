@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import ssl
 import threading
 import time
@@ -26,6 +27,7 @@ from components import connect as module
 from components.cluster import GPU, LiveCluster
 from components.config.sections import Cluster
 from components.connect import ClusterError, connect
+from tests.unit.validation.tls import say, served
 
 
 def kubeconfig(root: Path, **cluster: Any) -> Cluster:
@@ -243,3 +245,17 @@ def test_a_custom_object_that_is_not_there_is_none(
     else:
         with pytest.raises(client.ApiException):
             cluster.custom_object("g", "v1", "things", "x")
+
+
+@pytest.mark.req("I14")
+@pytest.mark.parametrize("body", [b"<html>log in</html>", b'{"kind": "Welcome"}', b"[]", b""])
+def test_an_answer_that_is_not_kubernetes(body: bytes, tmp_path: Path) -> None:
+    def page(handler: BaseHTTPRequestHandler, _: bytes) -> None:
+        say(handler, 200, body)
+
+    with served(page, tmp_path, "localhost") as front:
+        authority = base64.b64encode(front.ca.encode()).decode()
+        address = f"https://localhost:{front.port}"
+        settings = kubeconfig(tmp_path, server=address, certificate_authority_data=authority)
+        text = message(settings, tmp_path)
+    assert f"found answers of {address} that are not Kubernetes'" in text

@@ -23,6 +23,8 @@ class ActionModule(KitAction):
         "applicable": {"type": "dict", "default": {}},
         "seconds": {"type": "dict", "default": {}},
         "evidence": {"type": "dict", "default": {}},
+        # Check id -> what else is known of the reasons, for the text of a failure.
+        "why": {"type": "dict", "default": {}},
     }
 
     def act(self, arguments: Json) -> Json:
@@ -35,6 +37,10 @@ class ActionModule(KitAction):
         for wanted in only:
             # Named by the role, so it is judged (and fails) even when neither side has it.
             expected.setdefault(wanted, None)
+        for check_id, cause in arguments["why"].items():
+            seen = observed.get(check_id)
+            if cause and isinstance(seen, dict):
+                observed[check_id] = {**seen, "why": [*_texts(seen.get("why")), cause]}
         entries = judge(
             self.records,
             expected,
@@ -49,3 +55,7 @@ class ActionModule(KitAction):
             if entry["verdict"] != "pass":
                 self.say(f"{entry['verdict']}  {entry['id']}: {entry['reason']}")
         return {"changed": False, "failed_checks": bad, "checks": entries, "msg": checks_message(entries)}
+
+
+def _texts(told: object) -> list[str]:
+    return [told] if isinstance(told, str) else list(told) if isinstance(told, list) else []

@@ -12,10 +12,11 @@ if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
 
 from validation import cleanup
 from validation.actions import Json, KitAction
+from validation.cluster import ClusterError
 
 
 class ActionModule(KitAction):
-    """Result: removed, left (lists of objects), found and seconds by check."""
+    """Result: removed, left (lists of objects), found (also an error of the API) and seconds by check."""
 
     ARGUMENTS: ClassVar[Json] = {
         "test": {"type": "str", "default": ""},
@@ -37,11 +38,16 @@ class ActionModule(KitAction):
                 "seconds": {},
                 "found": {arguments["check"]: {"skipped": "kept on request (validation_keep)", "kept": kept}},
             }
-        removed, left = cleanup.remove(cluster, outputs.reservationNamespace, test, arguments["timeout"])
+        seen: Json
+        try:
+            removed, left = cleanup.remove(cluster, outputs.reservationNamespace, test, arguments["timeout"])
+            seen = {"left": left, "removed": removed}
+        except ClusterError as error:
+            removed, left, seen = [], [], {"error": str(error)}
         return {
             "changed": bool(removed),
             "removed": removed,
             "left": left,
-            "found": {arguments["check"]: {"left": left, "removed": removed}},
+            "found": {arguments["check"]: seen},
             "seconds": {arguments["check"]: time.monotonic() - begun},
         }

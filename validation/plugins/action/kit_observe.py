@@ -12,6 +12,7 @@ if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
 
 from validation import pictures, timeline
 from validation.actions import Json, KitAction
+from validation.cluster import ClusterError
 from validation.observe import (
     evictions,
     fractional_gpu,
@@ -19,10 +20,11 @@ from validation.observe import (
     model_streamer,
     preflight,
     reclaim,
+    rights,
     teams,
 )
 from validation.observe.looks import LOOKS
-from validation.observe.probes import probes
+from validation.observe.probes import not_started, probes
 from validation.observe.snapshot import Snapshot
 from validation.observe.watched import Watched
 from validation.records import write_atomically
@@ -37,6 +39,7 @@ class ActionModule(KitAction):
             "required": True,
             "choices": [
                 "moment",
+                "access",
                 "preflight",
                 "fractional_gpu",
                 "team_start",
@@ -77,9 +80,20 @@ class ActionModule(KitAction):
             }
         }
 
+    def _access(self, at: Snapshot, given: Json) -> Json:
+        """The first question of a run: does the API server answer, and to whom?"""
+        try:
+            seen = rights.access(at)
+        except ClusterError as error:
+            seen = {"error": str(error)}
+        return {"found": {"preflight.access": seen}}
+
     def _preflight(self, at: Snapshot, given: Json) -> Json:
         found, seconds = preflight.observe(at)
-        probed, took = probes(at.cluster, float(given["timeout"]), self.say)
+        stopped = given.get("stopped")
+        probed, took = (
+            not_started(stopped) if stopped else probes(at.cluster, float(given["timeout"]), self.say)
+        )
         return {
             "found": {**found, **probed},
             "seconds": {**seconds, **took},

@@ -12,9 +12,12 @@ if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
 
 from validation import declared
 from validation.actions import Json, KitAction
-from validation.cluster import ClusterError
+from validation.cluster import Cluster, ClusterError
 from validation.plan import plan
 from validation.report import facts
+
+# Facts for the report's first page are not waited for as long as checks are.
+FACTS_SECONDS = 10.0
 
 
 class ActionModule(KitAction):
@@ -41,6 +44,6 @@ class ActionModule(KitAction):
     def _cluster_facts(self) -> Json:
         # A kubeconfig that cannot be used is preflight's to tell; the plan is written all the same.
         try:
-            return facts.observe(self.cluster)
+            return facts.observe(Cluster(self.outputs.kubeconfig, self.outputs.context, FACTS_SECONDS))
         except ClusterError as error:
             return {"error": str(error)}

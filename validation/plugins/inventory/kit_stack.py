@@ -13,6 +13,7 @@ if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
 from ansible.errors import AnsibleParserError
 from ansible.plugins.inventory import BaseInventoryPlugin
 
+from components import private
 from validation.outputs import from_file, from_stack, resolved
 from validation.settings import OutputsError
 
@@ -60,6 +61,8 @@ class InventoryModule(BaseInventoryPlugin):  # type: ignore[misc]
         """Read the outputs and add the host; AnsibleParserError tells what is missing."""
         super().parse(inventory, loader, path, cache)
         self._read_config_data(path)
+        # Here, because this is the first of the kit that every playbook runs.
+        private.use()
         project = Path(_ROOT)
         stack = str(self.get_option("stack"))
         file = str(self.get_option("outputs_file") or "")

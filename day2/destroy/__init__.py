@@ -1,0 +1,1 @@
+"""Taking an installation away: what the kit made, and nothing else."""

@@ -1,0 +1,75 @@
+"""What people put into the cluster that a destroy would take away, or leave without its controllers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from day2.drift.owned import owned
+from day2.inventory import Item
+from day2.state import Stack
+from day2.stated import Stated, crds
+from validation import names
+
+# Made by KAI's binder while somebody's pod holds a part of a GPU.
+_RESERVATION = "gpu-reservation"
+# Config and SchedulingShard: there is one installation of KAI in a cluster, and its parts are its own.
+_KAI = "kai.scheduler"
+
+
+@dataclass(frozen=True)
+class People:
+    """`inside` goes with the kit's namespaces; `outside` is of kinds that the kit brought, elsewhere."""
+
+    inside: tuple[Item, ...]
+    outside: tuple[Item, ...]
+
+
+def people(stack: Stack, everything: Iterable[Stated], found: Iterable[Item]) -> People:
+    """Everything that neither the kit, nor its tests, nor a controller made."""
+    everything = list(everything)
+    stated = {item.key() for item in everything}
+    mine = {name for name, foreign in stack.namespaces().items() if not foreign}
+    projects = {item.name for item in stack.objects if item.is_project()}
+    brought = {item.name for item in crds(everything)}
+    inside, outside = [], []
+    for item in found:
+        if (item.kind, item.namespace, item.name) in stated or item.owned or item.deleting or _known(item):
+            continue
+        if item.namespace in mine - projects and by_pulumi(item):
+            # Of a release that was killed while it was installed: the state does not know it yet.
+            continue
+        if item.namespace in mine:
+            inside.append(item)
+        elif item.resource in brought:
+            outside.append(item)
+    return People(tuple(inside), tuple(outside))
+
+
+def _known(item: Item) -> bool:
+    """Whether it is of the kit's tests, or what a controller makes."""
+    if of_tests(item):
+        return True
+    if item.group == _KAI and by_pulumi(item):
+        return True
+    if item.kind == "Queue" and item.name in names.INSTALLER_QUEUES:
+        return True
+    reservation = item.kind == "Pod" and item.name.startswith(_RESERVATION)
+    return reservation or owned().object(item.kind, item.name) is not None
+
+
+def by_pulumi(item: Item) -> bool:
+    """Whether this kit's provider wrote it."""
+    return any(manager.startswith("pulumi") for manager in item.managers)
+
+
+def of_tests(item: Item) -> bool:
+    """Whether a test of the kit made it."""
+    return item.labels.get(names.PART_OF_LABEL) == names.PART_OF
+
+
+def listed(items: Iterable[Item], most: int = 12) -> str:
+    """Names of objects, one a line."""
+    texts = sorted(map(str, items))
+    more = [f"… and {len(texts) - most} more"] if len(texts) > most else []
+    return "".join(f"\n  {text}" for text in [*texts[:most], *more])

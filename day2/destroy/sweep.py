@@ -1,0 +1,80 @@
+"""What is left after Pulumi is done: node labels of an agent that is gone, and proof that nothing else is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
+from components.fake_gpus import NAME as AGENT
+from components.kai.inputs import NAME as KAI
+from day2.destroy.people import by_pulumi
+from day2.destroy.webhooks import of_namespaces
+from day2.inventory import inventory
+from day2.stated import Stated
+from validation.cluster import Cluster
+
+Json = dict[str, Any]
+_NODES = "/api/v1/nodes"
+_CRD = "CustomResourceDefinition"
+
+
+def unlabel(cluster: Cluster, say: Callable[[str], None]) -> None:
+    """Take back the labels that the pretended GPUs' agent wrote; nobody else's, by the fields' owner."""
+    for metadata in cluster.metadata(_NODES):
+        keys = _written(metadata)
+        if keys:
+            cluster.patch(f"{_NODES}/{metadata['name']}", {"metadata": {"labels": dict.fromkeys(keys)}})
+            say(f"node {metadata['name']}: took back {len(keys)} labels of the pretended GPUs")
+
+
+def _written(metadata: Json) -> list[str]:
+    return [
+        key.removeprefix("f:")
+        for entry in metadata.get("managedFields") or []
+        if entry.get("manager") == AGENT
+        for key in entry.get("fieldsV1", {}).get("f:metadata", {}).get("f:labels", {})
+        if key.startswith("f:")
+    ]
+
+
+def orphans(cluster: Cluster, homes: Collection[str], say: Callable[[str], None]) -> None:
+    """Delete cluster-wide objects of Helm releases whose namespace is gone, with Helm's memory of them.
+
+    `homes`: namespaces that the kit's parts run in. An `up` that was killed may leave such objects.
+    """
+    found = inventory(cluster)
+    there = {item.name for item in found if item.kind == "Namespace"}
+    gone = set(homes) - there
+    for item in found:
+        helms = item.release in gone
+        kais = item.group == "kai.scheduler" and KAI in gone and by_pulumi(item)
+        if not item.namespace and item.kind != _CRD and (helms or kais) and cluster.delete(item.path):
+            say(f"{item}: belonged to a release whose namespace is gone; deleted")
+
+
+def left(
+    cluster: Cluster, namespaces: set[str], everything: Iterable[Stated], crds: set[str], patience: float
+) -> list[str]:
+    """What should be gone and is not, `crds` among it.
+
+    The cluster's own collection of what has no owner any more gets `patience` seconds.
+    """
+    wanted = [item for item in everything if not item.patch]
+    stated = {item.key() for item in wanted if item.body["kind"] != _CRD or item.name in crds}
+    end = time.monotonic() + patience
+    while True:
+        found = _left(cluster, namespaces, stated | {(_CRD, "", name) for name in crds})
+        if not found or time.monotonic() > end:
+            return found
+        time.sleep(1)
+
+
+def _left(cluster: Cluster, namespaces: set[str], stated: set[tuple[str, str, str]]) -> list[str]:
+    there = inventory(cluster)
+    found = [
+        str(item)
+        for item in there
+        if (item.kind, item.namespace, item.name) in stated or item.namespace in namespaces
+    ]
+    return sorted(set(found) | {path.rpartition("/")[2] for path, _ in of_namespaces(cluster, namespaces)})

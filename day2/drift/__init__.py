@@ -1,0 +1,1 @@
+"""What differs between what the kit rendered and what is in the cluster."""
