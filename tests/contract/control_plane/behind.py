@@ -67,6 +67,8 @@ def job(workload: Json) -> Json:
     devices = compute.get("gpuDevicesRequest") or 0
     if devices and compute.get("gpuPortionRequest"):
         annotations["gpu-fraction"] = str(compute["gpuPortionRequest"])
+    elif devices and compute.get("gpuMemoryRequest"):
+        annotations["gpu-memory"] = compute["gpuMemoryRequest"].removesuffix("Mi")
     elif devices:
         limits["nvidia.com/gpu"] = str(devices)
     requests = {"cpu": str(compute.get("cpuCoreRequest") or "10m")}
