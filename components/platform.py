@@ -14,6 +14,7 @@ from components.catalog import Catalog
 from components.charts import ChartSource
 from components.cluster import Cluster, ClusterFacts, NodeFacts
 from components.connect import ClusterError
+from components.controls import Controls, control_inputs
 from components.fake_gpus import FakeGpus
 from components.front import Front, certificates_for, ingress_service
 from components.ingress_classes import refuse_second_default
@@ -78,6 +79,7 @@ class Platform(pulumi.ComponentResource):
         self.addons = Addons(self)
         self.operators = self.addons.before(self.after(*self.namespaces.before))
         self.profile.declare()
+        Controls("controls", control_inputs(self), self.after(self.namespaces))
         self.register_outputs({})
 
     def after(self, *resources: pulumi.Resource) -> pulumi.ResourceOptions:

@@ -130,6 +130,14 @@ EVERYTHING: dict[str, Any] = {
         "dcgmNamespace": "gpu-operator",
         "grafana": False,
     },
+    "security": {
+        "admission": True,
+        "networkPolicies": True,
+        "egressPorts": [443],
+        "apiServers": ["10.20.0.0/24"],
+        "quotas": True,
+        "pods": 100,
+    },
     "fakeGpus": {
         "enabled": True,
         "mode": "vgpu",

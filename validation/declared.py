@@ -29,13 +29,17 @@ class Check:
 
 @dataclass(frozen=True)
 class Test:
-    """A test and its checks, in the order of the table; tests of one chain run one after another."""
+    """A test and its checks, in the order of the table; tests of one chain run one after another.
+
+    `nodes`: GPU nodes that a test of chain gpu needs for as good a proof as on the whole cluster.
+    """
 
     name: str
     requirement: str
     title: str
     checks: tuple[Check, ...]
     chain: str = ""
+    nodes: int = 1
 
     def names(self) -> set[str]:
         """Words by which `--tags` or a n/a declaration can mean this test."""
@@ -63,7 +67,7 @@ def _test(name: str, entry: dict[str, Any]) -> Test:
         )
         for check_id, check in entry["checks"].items()
     )
-    return Test(name, requirement, entry["title"], checks, entry.get("chain", ""))
+    return Test(name, requirement, entry["title"], checks, entry.get("chain", ""), entry.get("nodes", 1))
 
 
 def checks() -> dict[str, Check]:

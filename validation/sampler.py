@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import threading
 import time
@@ -21,6 +20,7 @@ from typing import Any, TextIO
 from validation import names
 from validation.cluster import Cluster, ClusterError
 from validation.observe import pods, queues
+from validation.processes import alive
 
 Json = dict[str, Any]
 SELECTOR = f"{names.PART_OF_LABEL}={names.PART_OF}"
@@ -60,6 +60,8 @@ def pod_line(kind: str, pod: Json, t: float, queue_key: str) -> Json:
         "test": pods.label(pod, names.TEST_LABEL) or "",
         "role": pods.label(pod, names.ROLE_LABEL) or "",
         "queue": pods.label(pod, queue_key) or "",
+        "node": pods.node(pod) or "",
+        "gpus": pods.gpus(pod) + pods.fraction(pod),
         "phase": status.get("phase", ""),
         "deleting": "deletionTimestamp" in pod["metadata"],
         "api": {
@@ -92,20 +94,6 @@ class Writer:
             self._stream.flush()
 
 
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    # A zombie answers signals; its command line is empty.
-    try:
-        return bool(Path(f"/proc/{pid}/cmdline").read_bytes()) if Path("/proc").is_dir() else True
-    except OSError:
-        return False
-
-
 def _watch(cluster: Cluster, writer: Writer, queue_key: str, over: threading.Event) -> None:
     # A new watch goes on where the last one ended, so that no deletion falls into the gap between them.
     since: dict[str, str] = {}
@@ -136,7 +124,7 @@ def run(
         writer = Writer(stream)
         watcher = threading.Thread(target=_watch, args=(cluster, writer, queue_key, over), daemon=True)
         watcher.start()
-        while time.monotonic() < deadline and not stop.exists() and _alive(parent):
+        while time.monotonic() < deadline and not stop.exists() and alive(parent):
             begun = time.monotonic()
             try:
                 writer.write(sample(cluster, time.time()))

@@ -1,7 +1,8 @@
 """V1 in both directions: each check of preflight against a cluster that has exactly its fault.
 
-Faults that do not hide each other are provoked in one run, and exactly their checks must fail, each within its
-bound and naming its own cause. Every change is taken back whatever happens; the cluster is compared afterwards.
+Faults that do not hide each other are provoked in one run, and exactly their checks must fail, each within
+its bound and naming its own cause. Every change is taken back whatever happens;
+the cluster is compared after.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tests.acceptance.broken import Broken, Json, until
 from tests.acceptance.proving import Proof, Wrong, prove
 from tests.acceptance.test_wrong_on_purpose import in_background
 from validation import names
-from validation.observe import capacity, evictions, pods
+from validation.observe import capacity, evictions, pods, queues
 from validation.observe.admission import PROBE_NAMESPACE
 from validation.settings import StackOutputs
 
@@ -118,14 +119,18 @@ def damage_the_gpus(wrong: Broken, first: str, second: str) -> None:
     wrong.restless(lambda: capacity.allocatable(wrong.api.get(node)) == wrong.outputs.expectedGpus[first])
     wrong.patched(node, {"metadata": {"annotations": {UNHEALTHY: "0"}}})
     until(lambda: capacity.allocatable(wrong.api.get(node)) < wrong.outputs.expectedGpus[first], "a GPU less")
-    # The labeller would put its labels back at once: the API server refuses it.
+    silence_the_labeller(wrong)
+    relabel(wrong, first, names.GPU_MEMORY_LABEL, None)
+    relabel(wrong, second, names.GPU_PRODUCT_LABEL, "NVIDIA-A100-40C")
+
+
+def silence_the_labeller(wrong: Broken) -> None:
+    """It would put a node's labels back at once: a policy of somebody's makes the API server refuse it."""
     account = "system:serviceaccount:gpu-operator:fake-gpu"
     policy, binding = things.refusal("somebodys-policy", account, "nodes")
     kinds = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic"
     wrong.made(f"{kinds}ies", policy)
     wrong.made(f"{kinds}ybindings", binding)
-    relabel(wrong, first, names.GPU_MEMORY_LABEL, None)
-    relabel(wrong, second, names.GPU_PRODUCT_LABEL, "NVIDIA-A100-40C")
 
 
 def relabel(wrong: Broken, node: str, key: str, value: str | None) -> None:
@@ -164,7 +169,7 @@ def dead_node(wrong: Broken) -> None:
 
 @contextmanager
 def meddled(wrong: Broken) -> Iterator[None]:
-    """Preflight's namespace gets a label and a thing with a finalizer from somebody as soon as it is there."""
+    """Preflight's namespace gets somebody's label and a thing with a finalizer as soon as it is there."""
     namespace = f"{names.NAMESPACES}/{PROBE_NAMESPACE}"
     label = {"metadata": {"labels": {names.PSA_ENFORCE_LABEL: "privileged"}}}
     held = things.config_map("somebodys", {})
@@ -258,12 +263,7 @@ def others_work(wrong: Broken) -> list[Json]:
             paths.append(wrong.made(names.in_namespace(names.PODS, "default"), body))
     until(lambda: all(pods.running(wrong.api.get(path)) for path in paths), "all GPUs are held")
     queue = f"{names.QUEUES}/their-team"
-    until(
-        lambda: (
-            "1" == ((wrong.api.get(queue).get("status") or {}).get("allocated") or {}).get(names.GPU_RESOURCE)
-        ),
-        "the queue counts the pod",
-    )
+    until(lambda: queues.allocated(wrong.api.get(queue)) == 1, "the queue counts the pod")
     return [wrong.api.get(path) for path in paths]
 
 

@@ -226,7 +226,7 @@ def test_the_sampler_does_not_outlive_its_parent(tmp_path: Path) -> None:
     if pid == 0:
         os._exit(0)
     # The child is a zombie until it is waited for: it must not count as alive.
-    time.sleep(0.05)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     taken = sampler.run(cast(Cluster, Watched([])), tmp_path / "t", tmp_path / "s", pid, 20, 0.05, "q")
     os.waitpid(pid, 0)
     assert taken == 0
