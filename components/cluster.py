@@ -17,6 +17,8 @@ _parse: Any = _quantities.parse_quantity
 GPU = "nvidia.com/gpu"
 # The fake GPU agent reports the GPUs listed here, by index or UUID, as unhealthy.
 UNHEALTHY = "runai-kit.io/unhealthy-gpus"
+# Helm's words for an operation that has begun and not ended.
+PENDING = ("pending-install", "pending-upgrade", "pending-rollback")
 # Connect and read, in seconds: a cluster that answers slower than this is reported, not waited for.
 DEFAULT = "ingressclass.kubernetes.io/is-default-class"
 TIMEOUT = (5, 20)
@@ -102,6 +104,10 @@ class Cluster(Protocol):
         """Why the API server and its webhooks would not take the object, empty if they would."""
         ...
 
+    def pending_releases(self) -> tuple[tuple[str, str, str], ...]:
+        """(namespace, name, status) of Helm releases whose newest operation has not ended."""
+        ...
+
 
 class LiveCluster:
     """Answers from the API server. Raises kubernetes' and urllib3's own errors."""
@@ -185,6 +191,13 @@ class LiveCluster:
         except urllib3.exceptions.HTTPError as error:
             return str(error)
         return ""
+
+    def pending_releases(self) -> tuple[tuple[str, str, str], ...]:
+        """(namespace, name, status) of Helm releases whose newest operation has not ended."""
+        selector = f"owner=helm,status in ({','.join(PENDING)})"
+        listed = self._core.list_secret_for_all_namespaces(label_selector=selector, _request_timeout=TIMEOUT)
+        metas: list[Any] = [item.metadata for item in listed.items]
+        return tuple((meta.namespace, meta.labels["name"], meta.labels["status"]) for meta in metas)
 
 
 def _message(error: client.ApiException) -> str:
