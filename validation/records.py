@@ -99,7 +99,7 @@ class Records:
         return {entry["id"]: entry for entry in found}
 
     def missing(self, test: str) -> list[str]:
-        """Declared checks of a test without a record; those that are judged at the run's end are not awaited."""
+        """Declared checks of a test without a record; late ones are not awaited."""
         done = self.recorded()
         return [c.id for c in declared.tests()[test].checks if c.id not in done and not c.late]
 
