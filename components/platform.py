@@ -22,6 +22,7 @@ from components.knative.gate import refuse_foreign
 from components.monitoring import Monitoring, MonitoringInputs
 from components.namespaces import PULL_SECRET, Namespaces, wanted_namespaces
 from components.outputs import describe
+from components.owners import refuse_second_scheduler
 from components.profiles import parts, profile_of
 from components.prometheus.plan import Plan
 from components.settings import Settings
@@ -57,6 +58,7 @@ class Platform(pulumi.ComponentResource):
         if settings.knative.enabled:
             refuse_foreign(cluster)
         refuse_second_default(cluster, settings.ingress)
+        refuse_second_scheduler(cluster, settings)
         self.certificates = certificates_for(settings, cluster, root)
         # What a client has to trust, and where it finds the ingress.
         self.ca = self.certificates.ca

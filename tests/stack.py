@@ -225,6 +225,7 @@ class FakeCluster:
     secrets: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=lambda: [""])
     default_classes: tuple[str, ...] = ()
+    others: dict[str, tuple[DeploymentFacts, ...]] = field(default_factory=dict)
 
     def nodes(self) -> tuple[NodeFacts, ...]:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -244,7 +245,8 @@ class FakeCluster:
         return self.knative
 
     def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
-        assert namespace == "knative-serving"
+        if namespace != "knative-serving":
+            return self.others.get(namespace, ())
         return self.serving.pop(0) if len(self.serving) > 1 else self.serving[0]
 
     def default_ingress_classes(self) -> tuple[str, ...]:
