@@ -260,7 +260,7 @@ def others_work(wrong: Broken) -> list[Json]:
     queue = f"{names.QUEUES}/their-team"
     until(
         lambda: (
-            "1" == ((wrong.api.get(queue).get("status") or {}).get("allocated") or {}).get(names.GPU_RESOURCE)
+            ((wrong.api.get(queue).get("status") or {}).get("allocated") or {}).get(names.GPU_RESOURCE) == "1"
         ),
         "the queue counts the pod",
     )
