@@ -233,7 +233,11 @@ class FakeCluster:
     secrets: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=lambda: [""])
     default_classes: tuple[str, ...] = ()
+<<<<<<< HEAD
     pending: tuple[tuple[str, str, str], ...] = ()
+=======
+    others: dict[str, tuple[DeploymentFacts, ...]] = field(default_factory=dict)
+>>>>>>> 3d653594ca1639ccd5c338ded42f018df778fddc
 
     def nodes(self) -> tuple[NodeFacts, ...]:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -253,7 +257,8 @@ class FakeCluster:
         return self.knative
 
     def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
-        assert namespace == "knative-serving"
+        if namespace != "knative-serving":
+            return self.others.get(namespace, ())
         return self.serving.pop(0) if len(self.serving) > 1 else self.serving[0]
 
     def default_ingress_classes(self) -> tuple[str, ...]:
