@@ -12,9 +12,9 @@ _UID = "00000000-0000-0000-0000-000000000000"
 
 
 def chart_values(role: str, settings: Settings, catalog: Catalog, pull_secret: str) -> values.Values:
-    """Values for `controlPlane` or `clusterAgents`; secrets are there as plain texts, to be thrown away."""
+    """Values for `controlPlane` or `clusterAgents`; in place of secrets stands a text that says so."""
     ca = "a CA" if settings.control_plane_ca_file() else ""
-    about = around(settings, catalog, ca, pull_secret, str)
+    about = around(settings, catalog, ca, pull_secret, lambda _: "a secret")
     if role == "controlPlane":
         domain = settings.control_plane_domain()
         return values.control_plane(settings.control_plane, domain, secrets.CONTROL_PLANE_TLS, about)
