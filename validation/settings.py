@@ -184,6 +184,8 @@ class ControlPlane(_Model):
     version: str = ""
     clusterName: str = ""
     clusterId: str = ""
+    clusterDomain: str = ""
+    hostBasedRouting: bool = True
 
 
 class Component(_Model):
@@ -222,6 +224,7 @@ class StackOutputs(_Model):
     reservationNamespace: str = "kai-resource-reservation"
     nodePoolLabelKey: str = "kai.scheduler/node-pool"
     gpuSharing: bool
+    sharing: str = ""
     placement: Placement = Placement()
     capacitySource: str = "live"
     capacityGpus: int = 0

@@ -10,6 +10,8 @@ from validation import names
 from validation.cluster import ClusterError
 from validation.observe import bed, capacity, certificates, front, gpus, installation, pods, tenants
 from validation.observe.admission import psa_default, webhooks
+from validation.observe.full import CHECKS as FULL
+from validation.observe.full import applicable as full_applicable
 from validation.observe.snapshot import Snapshot
 
 Json = dict[str, Any]
@@ -41,6 +43,7 @@ CHECKS: dict[str, Callable[[Snapshot], Json]] = {
     "preflight.ingress_class": front.ingress_class,
     "preflight.tls": front.tls,
     "preflight.pull_secrets": installation.pull_secrets,
+    **FULL,
 }
 
 
@@ -107,4 +110,5 @@ def applicable(found: Json) -> dict[str, bool]:
         "preflight.ingress_class": bool(found["preflight.ingress_class"].get("names")),
         "preflight.tls": bool(found["preflight.tls"]),
         "preflight.pull_secrets": bool(found["preflight.pull_secrets"].get("named")),
+        **full_applicable(found),
     }
