@@ -17,7 +17,7 @@ import pytest
 from tests.acceptance import things
 from tests.acceptance.broken import Broken, Json, until
 from tests.acceptance.proving import Wrong, prove
-from tests.acceptance.test_negatives_preflight import CONFIG, KAI, relabel, silence_the_labeller
+from tests.acceptance.test_negatives_preflight import CONFIG, KAI
 from tests.acceptance.test_wrong_on_purpose import in_background
 from validation import names
 from validation.expect.reclaim import CLAIMANT
@@ -96,9 +96,8 @@ def meddling(wrong: Broken, work: Callable[[Watcher], None]) -> Any:
     return in_background(lambda stop: work(Watcher(wrong, stop)))
 
 
-@pytest.mark.req("V2", "V3", "V4")
+@pytest.mark.req("V3", "V4")
 @pytest.mark.negative(
-    "fractional_gpu.running",
     "over_quota.both",
     "over_quota.limit",
     "over_quota.foreign",
@@ -109,12 +108,9 @@ def meddling(wrong: Broken, work: Callable[[Watcher], None]) -> Any:
     "reclaim.foreign",
     "reclaim.cleanup",
 )
-def test_no_memory_label_a_higher_limit_and_a_claim_that_nobody_grants(
-    outputs: StackOutputs, tmp_path: Path
-) -> None:
+def test_a_higher_limit_and_a_claim_that_nobody_grants(outputs: StackOutputs, tmp_path: Path) -> None:
     first = outputs.projects[0]
     namespace = first.namespace
-
     gpus = sum(outputs.expectedGpus.values())
     theirs = names.in_namespace(names.PODS, outputs.projects[-1].namespace)
 
@@ -134,21 +130,12 @@ def test_no_memory_label_a_higher_limit_and_a_claim_that_nobody_grants(
             watcher.delete(f"{names.in_namespace(names.PODS, meta['namespace'])}/{meta['name']}")
 
     with Broken(outputs) as wrong:
-        silence_the_labeller(wrong)
-        for node, count in outputs.expectedGpus.items():
-            if count:
-                relabel(wrong, node, names.GPU_MEMORY_LABEL, None)
         for queue in (first.queue, next(d.queue for d in outputs.departments if d.name == first.department)):
             wrong.patched(f"{names.QUEUES}/{queue}", {"spec": {"resources": {"gpu": {"limit": 5}}}})
         with meddling(wrong, work):
             variables = {"workload_cleanup_timeout": CLEANUP}
-            proof = prove(outputs, tmp_path, tags="V2,V3,V4", variables=variables, bounds=BOUNDS)
+            proof = prove(outputs, tmp_path, tags="V3,V4", variables=variables, bounds=BOUNDS)
     shown = (
-        Wrong(
-            "fractional_gpu.running",
-            ("running: expected 2, found 0", "wanted 1 half running", "half: "),
-            WAIT + 15,
-        ),
         Wrong("over_quota.both", (f"{first.name}.projectAllocated: expected 4, found 5",), WAIT + 15),
         Wrong("over_quota.limit", ("phase: expected Pending, found Running",)),
         Wrong("over_quota.foreign", ("their-train",)),
@@ -164,7 +151,7 @@ def test_no_memory_label_a_higher_limit_and_a_claim_that_nobody_grants(
         Wrong("reclaim.cleanup", ("jobs", "runai-kit-reclaim-a-1", HELD), CLEANUP + 5),
     )
     proof.shows(*shown)
-    assert proof.failed("preflight") == {"preflight.gpu_labels", "preflight.queues"}
+    assert proof.failed("preflight") == {"preflight.queues"}
     assert proof.checks["over_quota.borrow"]["verdict"] == "pass"
     assert proof.checks["over_quota.cleanup"]["verdict"] == "pass"
     assert proof.seconds <= 240
