@@ -98,6 +98,7 @@ def meddling(wrong: Broken, work: Callable[[Watcher], None]) -> Any:
 
 @pytest.mark.req("V3", "V4")
 @pytest.mark.negative(
+    "preflight.evictions",
     "over_quota.both",
     "over_quota.limit",
     "over_quota.foreign",
@@ -136,6 +137,7 @@ def test_a_higher_limit_and_a_claim_that_nobody_grants(outputs: StackOutputs, tm
             variables = {"workload_cleanup_timeout": CLEANUP}
             proof = prove(outputs, tmp_path, tags="V3,V4", variables=variables, bounds=BOUNDS)
     shown = (
+        Wrong("preflight.evictions", ("their-train",)),
         Wrong("over_quota.both", (f"{first.name}.projectAllocated: expected 4, found 5",), WAIT + 15),
         Wrong("over_quota.limit", ("phase: expected Pending, found Running",)),
         Wrong("over_quota.foreign", ("their-train",)),
@@ -151,7 +153,7 @@ def test_a_higher_limit_and_a_claim_that_nobody_grants(outputs: StackOutputs, tm
         Wrong("reclaim.cleanup", ("jobs", "runai-kit-reclaim-a-1", HELD), CLEANUP + 5),
     )
     proof.shows(*shown)
-    assert proof.failed("preflight") == {"preflight.queues"}
+    assert proof.failed("preflight") == {"preflight.queues", "preflight.evictions"}
     assert proof.checks["over_quota.borrow"]["verdict"] == "pass"
     assert proof.checks["over_quota.cleanup"]["verdict"] == "pass"
     assert proof.seconds <= 240
