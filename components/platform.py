@@ -60,11 +60,8 @@ class Platform(pulumi.ComponentResource):
         if settings.knative.enabled:
             refuse_foreign(cluster)
         refuse_second_default(cluster, settings.ingress)
-<<<<<<< HEAD
         refuse_unfinished(cluster, [catalog.parts[key] for key in self.parts.values()], pulumi.get_stack())
-=======
         refuse_second_scheduler(cluster, settings)
->>>>>>> 3d653594ca1639ccd5c338ded42f018df778fddc
         self.certificates = certificates_for(settings, cluster, root)
         # What a client has to trust, and where it finds the ingress.
         self.ca = self.certificates.ca

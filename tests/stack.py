@@ -233,11 +233,8 @@ class FakeCluster:
     secrets: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=lambda: [""])
     default_classes: tuple[str, ...] = ()
-<<<<<<< HEAD
     pending: tuple[tuple[str, str, str], ...] = ()
-=======
     others: dict[str, tuple[DeploymentFacts, ...]] = field(default_factory=dict)
->>>>>>> 3d653594ca1639ccd5c338ded42f018df778fddc
 
     def nodes(self) -> tuple[NodeFacts, ...]:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
