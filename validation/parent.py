@@ -1,7 +1,7 @@
 """An action's process ends with the playbook that started it.
 
-Ansible gives each task a process in a session of its own: a signal to the playbook's process group does not reach
-it. One that goes on waiting, or cleaning up, would meet the next run's objects.
+Ansible gives each task a process in a session of its own: a signal to the playbook's process group does not
+reach it. One that goes on waiting, or cleaning up, would meet the next run's objects.
 """
 
 from __future__ import annotations
