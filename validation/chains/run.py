@@ -22,11 +22,10 @@ from validation.gate import decide
 from validation.observe import nodes
 from validation.observe.snapshot import Snapshot
 from validation.records import Records
+from validation.report.gantt import ALONE
 from validation.settings import StackOutputs
 
 Json = dict[str, Any]
-# What the report calls tests of no chain.
-ALONE = "alone"
 
 
 @dataclass

@@ -94,6 +94,7 @@ def test_the_outputs_are_what_the_inventory_reads(tmp_path: Path) -> None:
         "namespace": "runai-team-a",
         "queue": "team-a",
         "gpu": {"deserved": 2, "limit": 4, "overQuotaWeight": 1},
+        "nodePool": "",
     }
     assert outputs["departments"][1] == {
         "name": "default",

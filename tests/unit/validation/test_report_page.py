@@ -180,7 +180,7 @@ def test_bars_stand_where_tests_ran(records: Records) -> None:
     ]
     drawn = gantt(type(report)(**{**report.__dict__, "tests": tests}), began, Axis(100))
     assert [bar.name for bar in drawn.bars] == ["preflight", "over_quota", "reclaim", "fractional_gpu"]
-    assert [chain for chain, _ in drawn.chains] == ["gpu", "cpu"]
+    assert [chain for chain, _ in drawn.chains] == ["chain gpu", "chain cpu"]
     last = drawn.bars[2]
     assert (last.x + last.width, last.words_left) == (WIDTH - RIGHT, True)
     assert drawn.bars[0].x == LEFT
