@@ -19,15 +19,14 @@ class ChartSource:
         """`chart`, with `version` and `repository_opts` where these do not lie in the address itself.
 
         Paths stay relative to the project: state must not know where somebody checked it out.
-        Raises ValueError for a part without a chart, or with none that is published where one is needed.
+        Raises ValueError for a part without a chart.
         """
         chart = part.chart
         if chart is None:
             raise ValueError(f"{part.name} has no chart in the catalog")
-        if self.charts.source == "directory":
+        # Manifests of a release are files wherever charts come from.
+        if self.charts.source == "directory" or not chart.published:
             return {"chart": f"{self.charts.directory.rstrip('/')}/{chart.file}"}
-        if not chart.published:
-            raise ValueError(f"{part.name} {part.version} is published as no chart")
         if self.charts.source == "mirror":
             return {"chart": f"oci://{self.charts.prefix}/{chart.path()}", "version": chart.published}
         if chart.oci:

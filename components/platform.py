@@ -23,16 +23,18 @@ from components.knative.gate import refuse_foreign
 from components.monitoring import Monitoring, MonitoringInputs
 from components.namespaces import PULL_SECRET, Namespaces, wanted_namespaces
 from components.outputs import describe
+from components.owners import refuse_second_scheduler
 from components.profiles import parts, profile_of
 from components.prometheus.plan import Plan
 from components.settings import Settings
+from components.unfinished import refuse_unfinished
 
 
 class Platform(pulumi.ComponentResource):
     """Namespaces → fake GPUs → the profile's parts; monitoring is beside them.
 
-    What cannot work is refused here, before the first resource: see `parts`, `_check_nodes` and
-    `refuse_foreign`. The profile (components/profiles) declares the rest and says when Knative and the
+    What cannot work is refused here, before the first resource: see `parts`, `_check_nodes`, `refuse_foreign`
+    and `refuse_unfinished`. The profile (components/profiles) declares the rest and says when Knative and the
     ingress (`front`) and the projects' namespaces come.
     """
 
@@ -58,6 +60,8 @@ class Platform(pulumi.ComponentResource):
         if settings.knative.enabled:
             refuse_foreign(cluster)
         refuse_second_default(cluster, settings.ingress)
+        refuse_unfinished(cluster, [catalog.parts[key] for key in self.parts.values()], pulumi.get_stack())
+        refuse_second_scheduler(cluster, settings)
         self.certificates = certificates_for(settings, cluster, root)
         # What a client has to trust, and where it finds the ingress.
         self.ca = self.certificates.ca

@@ -20,6 +20,7 @@ from components.cluster import ClusterFacts
 from components.config import secrets
 from components.config.addon_parts import ROLES as ADDONS
 from components.config.errors import NAMESPACE, from_validation
+from components.full import rendered as full
 from components.kai.settings import kai_inputs
 from components.knative.bundle import BundleError
 from components.namespaces import PULL_SECRET, wanted_namespaces
@@ -29,8 +30,6 @@ from components.scheduler import generation
 from components.settings import Settings, field_names
 from policy.addons import MANIFESTS, addon_values, manifest_objects
 from policy.front import chart_values, haproxy_objects, knative_objects
-from policy.full import CHARTS as FULL
-from policy.full import full_values
 from policy.monitoring import state_metrics_objects
 from policy.pod_security import Object
 
@@ -61,11 +60,20 @@ def read_stack(path: Path) -> Settings:
     """
     config = yaml.safe_load(path.read_text(encoding="utf-8"))["config"]
     prefix = f"{NAMESPACE}:"
-    values = {key.removeprefix(prefix): value for key, value in config.items() if key.startswith(prefix)}
+    values = {
+        key.removeprefix(prefix): _opened(value) for key, value in config.items() if key.startswith(prefix)
+    }
     try:
         return Settings.model_validate_json(json.dumps(values))
     except ValidationError as error:
         raise from_validation(error, field_names(Settings), frozenset(), secrets.places(Settings)) from None
+
+
+def _opened(value: Any) -> Any:
+    """Encrypted texts as one that says so: what is rendered here is looked at and thrown away."""
+    if isinstance(value, dict):
+        return "encrypted" if set(value) == {"secure"} else {k: _opened(v) for k, v in value.items()}
+    return [_opened(item) for item in value] if isinstance(value, list) else value
 
 
 def sources(settings: Settings, catalog: Catalog, charts: Path, helm: Path) -> Iterator[Source]:
@@ -127,8 +135,8 @@ def _values(
     role: str, key: str, settings: Settings, catalog: Catalog, pull: str
 ) -> tuple[Object, Object | None]:
     part = catalog.parts[key]
-    if role in FULL:
-        return full_values(role, settings, catalog, pull), None
+    if role in {"controlPlane", "clusterAgents"}:
+        return full.chart_values(role, settings, catalog, pull), None
     if role in ADDONS:
         return addon_values(role, key, settings, catalog, pull), None
     if role in {"knativeOperator", "ingress"}:

@@ -44,7 +44,7 @@ def check(
     listed = list(objects)
     return [
         *pod_security(listed, levels),
-        *needless_relaxation(listed, levels),
+        *needless_relaxation(listed, levels, demanded(catalog)),
         *known_namespaces(listed, levels),
         *pinned_images(listed),
         *registries(listed, catalog, mirror, chosen),
@@ -59,14 +59,22 @@ def pod_security(objects: list[Object], levels: Mapping[str, Psa]) -> Iterator[V
             yield Violation("pod-security", title(obj), "; ".join(reasons), f"a pod that {allowed} admits")
 
 
-def needless_relaxation(objects: list[Object], levels: Mapping[str, Psa]) -> Iterator[Violation]:
-    """A namespace laxer than any of its pods needs is a label too many."""
+def demanded(catalog: Catalog) -> frozenset[str]:
+    """Namespaces for which the vendor supports one level only, whatever their pods would pass."""
+    entries = [item for part in catalog.parts.values() for item in part.namespaces.items()]
+    return frozenset(name for name, entry in entries if entry.demanded)
+
+
+def needless_relaxation(
+    objects: list[Object], levels: Mapping[str, Psa], but: frozenset[str] = frozenset()
+) -> Iterator[Violation]:
+    """A namespace laxer than any of its pods needs is a label too many, but where the vendor asks for it."""
     needed: dict[str, Psa] = {}
     for _, namespace, level, _ in _pods(objects):
         needed[namespace] = max(needed.get(namespace, "restricted"), level, key=_ORDER.index)
     for namespace, level in needed.items():
         allowed = levels.get(namespace, "restricted")
-        if _ORDER.index(allowed) > _ORDER.index(level):
+        if namespace not in but and _ORDER.index(allowed) > _ORDER.index(level):
             yield Violation("needless-relaxation", f"Namespace {namespace}", allowed, level)
 
 

@@ -22,5 +22,6 @@ def no_ambient_cluster(
         return
     nowhere = str(tmp_path_factory.mktemp("no-cluster") / "config")
     monkeypatch.setenv("KUBECONFIG", nowhere)
+    monkeypatch.delenv("RUNAI_KIT_CLUSTER", raising=False)
     # The client reads the variable once, when it is imported.
     monkeypatch.setattr(kube_config, "KUBE_CONFIG_DEFAULT_LOCATION", nowhere)

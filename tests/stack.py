@@ -233,6 +233,8 @@ class FakeCluster:
     secrets: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=lambda: [""])
     default_classes: tuple[str, ...] = ()
+    pending: tuple[tuple[str, str, str], ...] = ()
+    others: dict[str, tuple[DeploymentFacts, ...]] = field(default_factory=dict)
 
     def nodes(self) -> tuple[NodeFacts, ...]:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -252,7 +254,8 @@ class FakeCluster:
         return self.knative
 
     def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
-        assert namespace == "knative-serving"
+        if namespace != "knative-serving":
+            return self.others.get(namespace, ())
         return self.serving.pop(0) if len(self.serving) > 1 else self.serving[0]
 
     def default_ingress_classes(self) -> tuple[str, ...]:
@@ -265,6 +268,9 @@ class FakeCluster:
         assert (group, plural, body["kind"]) == ("serving.knative.dev", "services", "Service")
         assert required_level(body["spec"]["template"]["spec"]) == ("restricted", [])
         return self.refusals.pop(0) if len(self.refusals) > 1 else self.refusals[0]
+
+    def pending_releases(self) -> tuple[tuple[str, str, str], ...]:
+        return self.pending
 
 
 def knative_deployments(**changes: int) -> tuple[DeploymentFacts, ...]:

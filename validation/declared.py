@@ -16,7 +16,7 @@ GUARD = "preflight"
 
 @dataclass(frozen=True)
 class Check:
-    """One declared check; `requirement` is an id of the requirements table."""
+    """One declared check; `requirement` is an id of the requirements table; late: judged at the end."""
 
     id: str
     test: str
@@ -25,6 +25,7 @@ class Check:
     todo: str
     proof: str = "live"
     blocking: bool = False
+    late: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ def _test(name: str, entry: dict[str, Any]) -> Test:
             todo=check["todo"],
             proof=check.get("proof", "live"),
             blocking=check.get("blocking", False),
+            late=check.get("late", False),
         )
         for check_id, check in entry["checks"].items()
     )

@@ -176,6 +176,16 @@ class Validation(_Model):
     dataset: Dataset = Dataset()
 
 
+class ControlPlane(_Model):
+    """Run:ai's control plane and this cluster in it; empty without one."""
+
+    url: str = ""
+    ca: str = ""
+    version: str = ""
+    clusterName: str = ""
+    clusterId: str = ""
+
+
 class Component(_Model):
     """An installed part."""
 
@@ -223,6 +233,7 @@ class StackOutputs(_Model):
     ingress: Ingress = Ingress()
     workspaces: Workspaces = Workspaces()
     tls: Tls = Tls()
+    controlPlane: ControlPlane = ControlPlane()
     fakeGpus: FakeGpus = FakeGpus()
     expectedGpus: dict[str, int] = {}
     images: dict[str, str]

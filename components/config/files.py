@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from components.catalog import Catalog
+from components.catalog import Catalog, Part
 from components.config.addon_parts import part_name, wanted
 from components.config.errors import Problem
 
@@ -15,27 +15,14 @@ if TYPE_CHECKING:
 
 
 def missing_charts(settings: Settings, catalog: Catalog, root: Path) -> Iterator[Problem]:
-    """One problem per missing file, and one for a bundle without a directory to find it in."""
+    """One problem per missing file, and one for a mirror without a name or a name without a mirror.
+
+    What no registry publishes (manifests of a release) is a file wherever charts come from.
+    """
     yield from _mirror(settings)
-    yield from _manifests(settings, catalog, root)
-    if settings.charts.source != "directory":
-        if settings.monitoring.enabled and settings.monitoring.source == "bundle":
-            yield Problem(
-                "monitoring.source",
-                '"bundle"',
-                f'"chart" while charts.source is "{settings.charts.source}"',
-                "the bundle is a file: use a chart directory or kube-prometheus-stack",
-            )
-        if settings.knative.enabled and settings.knative.source == "bundle":
-            yield Problem(
-                "knative.source",
-                '"bundle"',
-                f'"operator" while charts.source is "{settings.charts.source}"',
-                "the bundle is made of files: use a chart directory or the Knative Operator",
-            )
-        return
+    local = settings.charts.source == "directory"
     directory = root / settings.charts.directory
-    if not directory.is_dir():
+    if local and not directory.is_dir():
         yield Problem(
             "charts.directory",
             f'"{settings.charts.directory}"',
@@ -43,14 +30,19 @@ def missing_charts(settings: Settings, catalog: Catalog, root: Path) -> Iterator
             "create it and put the charts in, or set charts.source to registry",
         )
         return
-    for name in _needed(settings, catalog):
-        if not (directory / name).is_file():
-            yield Problem(
-                "charts.directory",
-                f'"{settings.charts.directory}" without {name}',
-                "that file in it",
-                "put the file there, or set charts.source to registry",
-            )
+    for part in _needed(settings, catalog):
+        chart = part.chart
+        if chart is None or (chart.published and not local) or (directory / chart.file).is_file():
+            continue
+        origin = f": {part.evidence['chart'].source}" if "chart" in part.evidence else ""
+        yield Problem(
+            "charts.directory",
+            f'"{settings.charts.directory}" without {chart.file}',
+            "that file in it",
+            "put the file there, or set charts.source to registry"
+            if chart.published
+            else f"put the release's manifests there{origin}",
+        )
 
 
 def _mirror(settings: Settings) -> Iterator[Problem]:
@@ -64,23 +56,9 @@ def _mirror(settings: Settings) -> Iterator[Problem]:
         )
 
 
-def _manifests(settings: Settings, catalog: Catalog, root: Path) -> Iterator[Problem]:
-    """What is published as manifests and not as a chart is a file whatever charts.source says."""
-    for role, version in wanted(settings).items():
-        part = catalog.parts.get(catalog.generations(part_name(role)).get(version, ""))
-        if part is None or part.chart is None or part.chart.published:
-            continue
-        file = Path(settings.charts.directory) / part.chart.file
-        if settings.charts.source != "directory" and not (root / file).is_file():
-            origin = part.evidence["chart"].source if "chart" in part.evidence else "the release's page"
-            yield Problem(
-                f"{role}.enabled", "true", f"the release's manifests as {file}", f"put them there: {origin}"
-            )
-
-
-def _needed(settings: Settings, catalog: Catalog) -> list[str]:
+def _needed(settings: Settings, catalog: Catalog) -> list[Part]:
     keys = []
-    if settings.given_scheduler is not None:
+    if settings.given_scheduler is not None and not settings.resource_management.enabled:
         keys.append(catalog.generations("kai-scheduler").get(settings.scheduler.version, ""))
     if settings.profile == "full":
         if settings.control_plane.source == "install":
@@ -99,5 +77,4 @@ def _needed(settings: Settings, catalog: Catalog) -> list[str]:
     keys += [
         catalog.generations(part_name(role)).get(version, "") for role, version in wanted(settings).items()
     ]
-    charts = [catalog.parts[key].chart for key in keys if key in catalog.parts]
-    return [chart.file for chart in charts if chart is not None]
+    return [catalog.parts[key] for key in keys if key in catalog.parts]

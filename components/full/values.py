@@ -7,20 +7,19 @@ only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import pulumi
 
-from components import ngc
-from components.catalog import Catalog
 from components.config.full import ClusterAgents, ControlPlane, Ngc, Postgresql
 from components.full.placement import placement
 from components.merging import merged
 from components.ngc import PULL_SECRET
-from components.settings import Settings
 
 Values = dict[str, Any]
+Hide = Callable[[str], Any]
 # Own Secret with what the agents log in with; the chart is told name and key.
 CLIENT_SECRET = "runai-kit-client"  # noqa: S105 (a name, not a secret)
 CLIENT_KEY = "clientSecret"
@@ -30,7 +29,8 @@ CLIENT_KEY = "clientSecret"
 class Around:
     """What both charts are told about their surroundings; `registry` empty is the vendor's own.
 
-    `prometheus` is the image of the agents' Prometheus, which does not follow `registry`.
+    `hide` makes a secret of the engine of a text; `prometheus` is the image of the agents' Prometheus, which
+    does not follow `registry`.
     """
 
     ngc: Ngc
@@ -38,6 +38,7 @@ class Around:
     ca: str
     registry: str
     pull_secret: str
+    hide: Hide
     prometheus: str = ""
 
 
@@ -50,14 +51,14 @@ def control_plane(settings: ControlPlane, domain: str, tls: str, around: Around)
         "tenantsManager": {
             "config": {
                 "adminUsername": settings.admin.username,
-                "adminPassword": pulumi.Output.secret(settings.admin.password.get_secret_value()),
+                "adminPassword": around.hide(settings.admin.password.get_secret_value()),
             }
         },
     }
     if around.ngc.support_entitled:
         values["supportEntitled"] = True
     if settings.postgresql is not None:
-        values = merged(values, _database(settings.postgresql))
+        values = merged(values, _database(settings.postgresql, around.hide))
     if settings.storage_class:
         values = merged(values, _storage(settings.storage_class, settings.postgresql is None))
     return merged(values, settings.values)
@@ -96,21 +97,6 @@ def cluster(
     return merged(values, settings.values)
 
 
-def around(settings: Settings, catalog: Catalog, ca: str, pull_secret: str) -> Around:
-    """The surroundings as a stack's settings say."""
-    mirror = settings.registry.prefix
-    bundled = settings.monitoring.source == "bundle"
-    part = catalog.parts["prometheus" if bundled else "kube-prometheus-stack"]
-    return Around(
-        settings.ngc,
-        settings.control_plane.ingress_class or settings.ingress.class_name,
-        ca,
-        ngc.images(settings.ngc, mirror),
-        pull_secret,
-        part.image("prometheus", mirror) if mirror else "",
-    )
-
-
 def _global(around: Around) -> Values:
     values: Values = {"customCA": {"enabled": bool(around.ca)}}
     if around.registry:
@@ -122,12 +108,12 @@ def _global(around: Around) -> Values:
     return values
 
 
-def _database(database: Postgresql) -> Values:
+def _database(database: Postgresql, hide: Hide) -> Values:
     auth = {
         "host": database.host,
         "port": database.port,
         "username": database.username,
-        "password": pulumi.Output.secret(database.password.get_secret_value()),
+        "password": hide(database.password.get_secret_value()),
         "dbSslMode": database.ssl_mode,
     }
     return {"postgresql": {"enabled": False}, "global": {"postgresql": {"auth": auth}}}

@@ -10,7 +10,8 @@ from components.catalog import Catalog
 from components.cluster_agents import AgentsInputs, ClusterAgents
 from components.control_plane import ControlPlane, ControlPlaneInputs
 from components.full.gates import ApiGate
-from components.full.values import Around, around
+from components.full.rendered import around
+from components.full.values import Around
 from components.org_units import OrgUnits, Place, Tree
 from components.profiles import quotas
 from components.runai.client import Client, Json
@@ -129,8 +130,8 @@ class Full:
         )
 
     def _around(self) -> Around:
-        on, settings = self._on, self._on.settings
-        return around(settings, on.catalog, self._ca, on.pull_secret)
+        on = self._on
+        return around(on.settings, on.catalog, self._ca, on.pull_secret, pulumi.Output.secret)
 
     def _gate(self) -> ApiGate:
         section = self._on.settings.control_plane

@@ -16,11 +16,13 @@ import pytest
 from components.addons.inputs import AddonInputs
 from components.addons.values import chart_values
 from components.cluster import ClusterFacts
+from components.full import rendered
 from components.kai import v0_18
 from components.kai.settings import kai_inputs
 from components.namespaces import PULL_SECRET
 from components.settings import Settings
 from tests.contract.doubles import names, schema
+from tests.full import FULL
 from tests.stack import CATALOG, LOCAL, changed, settings
 
 Json = dict[str, Any]
@@ -57,6 +59,22 @@ ROLES = {
 }
 
 
+FULL_ROLES = {"control-plane": "controlPlane", "runai-cluster": "clusterAgents"}
+
+
+def whole() -> Settings:
+    """Run:ai with support, from a mirror with a user, on an external database and a storage class."""
+    values = FULL
+    for path, value in {
+        "registry": MIRROR,
+        "ngc": {"acceptLicense": True, "supportEntitled": True, "apiKey": "key"},
+        "controlPlane.storageClass": "fast",
+        "controlPlane.postgresql": {"host": "db.example.test", "username": "runai", "password": "word word"},
+    }.items():
+        values = changed(values, path, value)
+    return settings(values)
+
+
 @cache
 def judge(chart: str) -> jsonschema.Draft7Validator:
     """The schema, ready to judge values."""
@@ -70,12 +88,14 @@ def values_of(chart: str) -> Json:
     if chart == "kai-scheduler":
         kai = kai_inputs(chosen, CATALOG, ClusterFacts("", (), {}), "kai-scheduler-0.18", PULL_SECRET)
         return v0_18.values(kai)
+    if chart in FULL_ROLES:
+        return rendered.chart_values(FULL_ROLES[chart], whole(), CATALOG, PULL_SECRET)
     role, key = ROLES[chart]
     return chart_values(role, AddonInputs(chosen, CATALOG, key, PULL_SECRET))
 
 
 def key_of(chart: str) -> str:
-    return ROLES[chart][1] if chart in ROLES else "kai-scheduler-0.18"
+    return ROLES[chart][1] if chart in ROLES else chart if chart in FULL_ROLES else "kai-scheduler-0.18"
 
 
 def leaves(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -96,7 +116,7 @@ def without(values: Json, path: tuple[str, ...]) -> Json:
     return changed_values
 
 
-CHARTS = ["kai-scheduler", *ROLES]
+CHARTS = ["kai-scheduler", *ROLES, *FULL_ROLES]
 LEAVES = [(chart, path) for chart in CHARTS for path in leaves(values_of(chart))]
 
 
@@ -104,20 +124,20 @@ def test_every_double_has_a_component() -> None:
     assert set(names()) == set(CHARTS)
 
 
-@pytest.mark.req("I4", "I5", "I6", "I12")
+@pytest.mark.req("I4", "I5", "I6", "I8", "I9", "I12")
 @pytest.mark.parametrize("chart", CHARTS)
 def test_the_chart_takes_what_the_component_sets(chart: str) -> None:
     jsonschema.Draft7Validator.check_schema(schema(chart))
     judge(chart).validate(values_of(chart))
 
 
-@pytest.mark.req("I4", "I5", "I6", "I12")
+@pytest.mark.req("I4", "I5", "I6", "I8", "I9", "I12")
 @pytest.mark.parametrize(("chart", "path"), LEAVES, ids=[f"{c}:{'.'.join(p)}" for c, p in LEAVES])
 def test_no_value_can_be_left_out(chart: str, path: tuple[str, ...]) -> None:
     assert not judge(chart).is_valid(without(values_of(chart), path))
 
 
-@pytest.mark.req("I4", "I5", "I6", "I12")
+@pytest.mark.req("I4", "I5", "I6", "I8", "I9", "I12")
 @pytest.mark.parametrize("chart", CHARTS)
 def test_a_value_that_the_chart_does_not_know_is_refused(chart: str) -> None:
     for place in {path[:1] for path in leaves(values_of(chart)) if len(path) > 1}:

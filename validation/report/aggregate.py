@@ -47,9 +47,11 @@ def aggregate(records: Records, reasons: Mapping[str, str]) -> Report:
 
 def _test(test: declared.Test, results: list[CheckResult], chains: Mapping[str, str]) -> TestRun:
     """A test's time, from its first check's beginning to its last record, and the chain that it ran in."""
-    times = [(moment(r.at), r.seconds) for r in results if r.test == test.name and r.at and r.verdict != "na"]
+    late = {check.id for check in test.checks if check.late}
+    mine = [r for r in results if r.test == test.name and r.at and r.id not in late]
+    times = [(moment(r.at), r.seconds) for r in mine if r.verdict != "na"]
     # A test that stopped before its first check has a time, too.
-    ran = any(r.verdict in ("pass", "fail") for r in results if r.test == test.name and r.at)
+    ran = any(r.verdict in ("pass", "fail") for r in mine)
     return TestRun(
         name=test.name,
         requirement=test.requirement,

@@ -26,10 +26,10 @@ class Running:
 
 
 @contextmanager
-def running(options: Options, pem: Path, host: str = "localhost") -> Iterator[Running]:
-    """The double on a free port; `pem` holds key and certificate. Raises TimeoutError."""
+def running(options: Options, pem: Path, host: str = "localhost", port: int = 0) -> Iterator[Running]:
+    """The double on a port, 0 for a free one; `pem` holds key and certificate. Raises TimeoutError."""
     app, state = application(options)
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.create_server(("127.0.0.1", port))
     config = uvicorn.Config(app, ssl_certfile=pem, ssl_keyfile=pem, log_level="warning", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -154,8 +154,8 @@ def test_manifests_are_files_wherever_charts_come_from(source: str, tmp_path: Pa
     }
     (line,) = lines(stack(changes | prefix), tmp_path)
     assert line == (
-        "runai-kit:mpiOperator.enabled: found true; expected the release's manifests as "
-        "build/charts/mpi-operator-0.8.0.yaml; put them there: "
+        'runai-kit:charts.directory: found "build/charts" without mpi-operator-0.8.0.yaml; expected that '
+        "file in it; put the release's manifests there: "
         "kubeflow/mpi-operator deploy/v2beta1/mpi-operator.yaml of the release"
     )
 

@@ -272,18 +272,6 @@ BROKEN: list[tuple[str, dict[str, Any], str, str]] = [
         "departments[1].projects[0].name",
         "could also be of project team-a",
     ),
-    (
-        "bundle without files",
-        {"charts.source": "registry", "knative.source": "operator"},
-        "monitoring.source",
-        "the bundle is a file",
-    ),
-    (
-        "Knative's bundle without files",
-        {"charts.source": "registry", "monitoring.source": "chart"},
-        "knative.source",
-        "the bundle is made of files",
-    ),
     ("no such directory", {"charts.directory": "elsewhere"}, "charts.directory", "create it"),
 ]
 

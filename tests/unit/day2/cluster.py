@@ -76,12 +76,20 @@ class FakeCluster:
         self.deleted.append((path, grace_seconds))
         return path in self.objects and (path in self.deaf or bool(self.objects.pop(path)))
 
+    def create(self, path: str, body: Json, dry_run: bool = False) -> Json:
+        """What the server would store: with its default, `policy: usual`."""
+        assert dry_run
+        if path in self.broken:
+            raise ClusterError(f"POST {path}: 403 refused", 403)
+        return {"policy": "usual", **body}
+
     def patch(self, path: str, change: Json) -> Json:
         """Remember it."""
         self.patched.append((path, change))
         return change
 
     def _list(self, path: str, selector: str) -> list[Json]:
+        """Objects of a namespace, or of all of them where the path names none."""
         head, _, plural = path.rpartition("/")
         wanted = dict(part.split("=") for part in selector.split(",") if part)
         return [

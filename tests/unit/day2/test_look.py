@@ -148,6 +148,30 @@ def test_what_somebody_added_is_drift_and_a_label_of_theirs_a_note() -> None:
     assert (patched.code(), patched.notes) == (0, [])
 
 
+@pytest.mark.parametrize(
+    ("value", "refused", "code"), [("usual", False, 0), ("usual", True, 1), ("other", False, 1)]
+)
+def test_a_servers_default_that_somebody_wrote_out_is_no_drift(value: str, refused: bool, code: int) -> None:
+    stated = obj("v1", "ConfigMap", "settings", "home", data={"a": "1"})
+    live = written_by("kubectl-create", stated | {"policy": value}, {"f:policy": {}})
+    cluster = FakeCluster(live)
+    if refused:
+        cluster.broken.add("/api/v1/namespaces/home/configmaps")
+    assert see(cluster, stack(stated)).code() == code
+
+
+def test_helms_own_marks_are_nobodys_change() -> None:
+    stated = obj("v1", "ConfigMap", "settings", "home")
+    marks = {
+        "annotations": {"meta.helm.sh/release-name": "kai"},
+        "labels": {"app.kubernetes.io/managed-by": "Helm"},
+    }
+    live = obj("v1", "ConfigMap", "settings", "home", metadata=marks)
+    fields: Json = {f"f:{key}": {f"f:{name}": {} for name in marks[key]} for key in marks}
+    found = see(FakeCluster(written_by("kubectl-create", live, {"f:metadata": fields})), stack(stated))
+    assert (found.code(), found.notes) == (0, [])
+
+
 def test_dates_and_equals_signs_in_manifests_are_texts() -> None:
     text = release("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {d: 2024-01-01, e: =}\n")
     assert decode(text, "home").objects[0]["data"] == {"d": "2024-01-01", "e": "="}

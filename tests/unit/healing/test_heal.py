@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from components.cluster import PENDING
 from healing import applied, releases
 from healing.command import HealError, Pulumi
 from healing.heal import heal
@@ -72,7 +73,7 @@ def test_an_uninstall_that_was_cut_short_is_ended(tmp_path: Path, dead: str) -> 
     assert begun["resource"]["urn"] in told.called[-1]
 
 
-@pytest.mark.parametrize("status", releases.PENDING)
+@pytest.mark.parametrize("status", PENDING)
 def test_a_stuck_revision_of_a_known_release_is_forgotten(status: str) -> None:
     known = {"resources": [operation(RELEASE, "kai-scheduler")["resource"]]}
     api = Api([record("kai-scheduler", "deployed"), record("kai-scheduler", status, version=2)])

@@ -44,6 +44,10 @@ class Stage:
                 runs.started(self.report.parent)
         return {each.name: self.work(each.name) for each in parts}
 
+    def give_back(self, *_: object) -> list[str]:
+        self.happened.append("give back")
+        return []
+
 
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
@@ -51,7 +55,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     monkeypatch.setattr(run, "play", made.play)
     monkeypatch.setattr(run, "Cluster", lambda *_: object())
     monkeypatch.setattr(pool, "lend", lambda *_: made.happened.append("lend"))
-    monkeypatch.setattr(pool, "give_back", lambda *_: made.happened.append("give back") or [])
+    monkeypatch.setattr(pool, "give_back", made.give_back)
     monkeypatch.setattr(cleanup, "remove", lambda _c, _n, test: made.happened.append(f"remove {test}"))
     return made
 

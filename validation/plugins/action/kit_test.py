@@ -55,7 +55,7 @@ class ActionModule(KitAction):
             case _:
                 entries = close(records, name, "fail", "did not run: the role ended without recording it")
         done = records.recorded()
-        bad = [c.id for c in declared.tests()[name].checks if done[c.id]["verdict"] == "fail"]
+        bad = [c.id for c in declared.tests()[name].checks if done.get(c.id, {}).get("verdict") == "fail"]
         return {"changed": bool(entries), "failed_checks": bad, "msg": checks_message(entries)}
 
     def _unprovable(self, name: str) -> str:
