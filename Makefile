@@ -38,16 +38,25 @@ destroy: ## remove an installation: make destroy ENV=local [WORKLOADS=1] [PURGE=
 	@$(ENTER) && $(VENV)/python -m day2.destroy $(ENV) \
 	  $(if $(WORKLOADS),--workloads) $(if $(PURGE),--purge) $(if $(YES),--yes)
 
-validate: ## prove an installed environment: make validate ENV=local
-	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV)
+validate: ## prove an installed environment: make validate ENV=local [AGAINST=<earlier report.json>]
+	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV) $(if $(AGAINST),--against $(AGAINST))
+
+bundle: ## what support needs, without secrets: make bundle ENV=local
+	@$(ENTER) && $(VENV)/python -m support $(ENV)
 
 python: ## the Python environment from its lock file
 	@$(PYTHON) -m local.demo --until python
 
 test: python lint types unit ## all tests that need no cluster
 
-acceptance: ## tests on the live cluster of `make demo`, also that each verdict fails when it should
-	@source local/env.sh && $(VENV)/pytest -q --durations=0 --durations-min=5 tests/acceptance
+acceptance: ## tests on live clusters: both suites below, side by side
+	@$(PYTHON) -m local.acceptance all
+
+acceptance-main: ## those on the cluster of `make demo`, which they leave as it was
+	@$(PYTHON) -m local.acceptance main
+
+acceptance-scratch: ## those that break and destroy, on a cluster that is made for them and removed
+	@$(PYTHON) -m local.acceptance scratch
 
 acceptance-fast: ## those of them that take minutes, not an hour
 	@source local/env.sh && $(VENV)/pytest -q --durations=0 --durations-min=5 $(FAST)
@@ -74,8 +83,11 @@ lint: ## ruff, yamllint, ansible-lint
 types:
 	@$(VENV)/mypy
 
-unit:
-	@PATH="$(CURDIR)/$(VENV):$$PATH" $(VENV)/pytest -q -n 2 tests/unit tests/rules tests/roles
+unit: ## unit, rule and role tests with their coverage, also of what Ansible runs
+	@rm -rf build/coverage && mkdir -p build/coverage
+	@PATH="$(CURDIR)/$(VENV):$$PATH" COVERAGE_FOLDER="$(CURDIR)/build/coverage" \
+	  COVERAGE_PROCESS_START="$(CURDIR)/pyproject.toml" $(VENV)/pytest -q -n 2 tests/unit tests/rules tests/roles tests/contract
+	@$(VENV)/coverage combine -q && $(VENV)/coverage report --sort=cover
 
 lock: ## renew the Python lock files: requirements.in, local/wheels/*.in
 	@$(VENV)/uv pip compile --system-certs -q --python-version 3.11 --universal --generate-hashes --no-annotate --no-header \

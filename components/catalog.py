@@ -23,11 +23,16 @@ class NamespaceEntry(Entry):
     """A namespace's Pod Security level; a relaxed one has to say why.
 
     `demanded`: the vendor supports no stricter level, whatever its pods would pass.
+    `accounts`: the ServiceAccounts of the pods that it is for; `webhooks`, `metrics`: TCP ports of its pods
+    that the API server and Prometheus ask. The controls of relaxed namespaces are made of these.
     """
 
     psa: Psa
     why: str = ""
     demanded: bool = False
+    accounts: tuple[str, ...] = ()
+    webhooks: tuple[int, ...] = ()
+    metrics: tuple[int, ...] = ()
 
     @model_validator(mode="after")
     def relaxed_needs_a_reason(self) -> NamespaceEntry:

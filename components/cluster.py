@@ -10,10 +10,15 @@ from typing import Any, Protocol
 
 import urllib3
 from kubernetes import client
+from kubernetes.utils import quantity as _quantities
 
+# The client's stubs leave it untyped.
+_parse: Any = _quantities.parse_quantity
 GPU = "nvidia.com/gpu"
 # The fake GPU agent reports the GPUs listed here, by index or UUID, as unhealthy.
 UNHEALTHY = "runai-kit.io/unhealthy-gpus"
+# Helm's words for an operation that has begun and not ended.
+PENDING = ("pending-install", "pending-upgrade", "pending-rollback")
 # Connect and read, in seconds: a cluster that answers slower than this is reported, not waited for.
 DEFAULT = "ingressclass.kubernetes.io/is-default-class"
 TIMEOUT = (5, 20)
@@ -97,6 +102,10 @@ class Cluster(Protocol):
 
     def refusal(self, group: str, version: str, namespace: str, plural: str, body: dict[str, Any]) -> str:
         """Why the API server and its webhooks would not take the object, empty if they would."""
+        ...
+
+    def pending_releases(self) -> tuple[tuple[str, str, str], ...]:
+        """(namespace, name, status) of Helm releases whose newest operation has not ended."""
         ...
 
 
@@ -183,6 +192,13 @@ class LiveCluster:
             return str(error)
         return ""
 
+    def pending_releases(self) -> tuple[tuple[str, str, str], ...]:
+        """(namespace, name, status) of Helm releases whose newest operation has not ended."""
+        selector = f"owner=helm,status in ({','.join(PENDING)})"
+        listed = self._core.list_secret_for_all_namespaces(label_selector=selector, _request_timeout=TIMEOUT)
+        metas: list[Any] = [item.metadata for item in listed.items]
+        return tuple((meta.namespace, meta.labels["name"], meta.labels["status"]) for meta in metas)
+
 
 def _message(error: client.ApiException) -> str:
     try:
@@ -221,12 +237,7 @@ def _node(item: Any) -> NodeFacts:
 
 def _quantity(text: str) -> float:
     """Kubernetes' notation as a number: `500m` is 0.5, `2Ki` is 2048."""
-    if text.endswith("m"):
-        return float(text[:-1]) / 1000
-    for power, unit in enumerate(("Ki", "Mi", "Gi", "Ti"), start=1):
-        if text.endswith(unit):
-            return float(text[:-2]) * 1024.0**power
-    return float(text)
+    return float(_parse(text))
 
 
 def _namespace(meta: Any) -> NamespaceFacts:

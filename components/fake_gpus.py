@@ -100,10 +100,7 @@ class FakeGpus(pulumi.ComponentResource):
             ClusterRole(
                 NAME,
                 metadata=metadata(NAME),
-                rules=[
-                    _rule("nodes", "get", "list", "watch", "patch"),
-                    _rule("pods", "get", "list", "watch"),
-                ],
+                rules=cluster_rules(),
                 opts=self._child,
             ),
             ClusterRoleBinding(
@@ -129,8 +126,13 @@ class FakeGpus(pulumi.ComponentResource):
         ]
 
 
+def cluster_rules() -> list[dict[str, Any]]:
+    """What the agents may do in the whole cluster: mark their nodes, see who uses their GPUs."""
+    return [_rule("nodes", "get", "list", "watch", "patch"), _rule("pods", "get", "list", "watch")]
+
+
 def _rule(resource: str, *verbs: str) -> dict[str, Any]:
-    return {"api_groups": [""], "resources": [resource], "verbs": list(verbs)}
+    return {"apiGroups": [""], "resources": [resource], "verbs": list(verbs)}
 
 
 def _daemon_set(settings: FakeGpuSettings, image: str, checksum: str) -> dict[str, Any]:

@@ -13,6 +13,8 @@ PROJECT_KEY = "runai-kit.io/project"
 # grouper leave every other namespace alone.
 SCHEDULED = {"runai-kit.io/scheduler": "kai-scheduler"}
 
+# From strict to lax.
+LEVELS: tuple[Psa, ...] = ("restricted", "baseline", "privileged")
 _PSA = "pod-security.kubernetes.io"
 
 

@@ -13,12 +13,10 @@ from pulumi_kubernetes.core.v1 import Namespace, NamespacePatch, Secret
 from components.catalog import Catalog, Psa
 from components.cluster import NamespaceFacts
 from components.config.sections import Registry
-from components.labels import PROJECT_KEY, SCHEDULED, metadata, ours, pod_security, project_labels
+from components.labels import LEVELS, PROJECT_KEY, SCHEDULED, metadata, ours, pod_security, project_labels
 from components.settings import Settings
 
 PULL_SECRET = "runai-kit-registry"  # noqa: S105 (a name, not a secret)
-# From strict to lax.
-_LEVELS: tuple[Psa, ...] = ("restricted", "baseline", "privileged")
 
 
 class NamespaceError(pulumi.RunError):
@@ -43,7 +41,7 @@ def wanted_namespaces(settings: Settings, catalog: Catalog, parts: list[str]) ->
     levels: dict[str, Psa] = {}
     for part in parts:
         for name, entry in catalog.parts[part].namespaces.items():
-            levels[name] = max(levels.get(name, "restricted"), entry.psa, key=_LEVELS.index)
+            levels[name] = max(levels.get(name, "restricted"), entry.psa, key=LEVELS.index)
     project, full = catalog.project_namespace, settings.profile == "full"
     psa = catalog.full_project_namespace.psa if full else project.psa
     return [Wanted(name, psa) for name, psa in levels.items()] + [

@@ -14,6 +14,7 @@ from components.catalog import Catalog
 from components.charts import ChartSource
 from components.cluster import Cluster, ClusterFacts, NodeFacts
 from components.connect import ClusterError
+from components.controls import Controls, control_inputs
 from components.fake_gpus import FakeGpus
 from components.front import Front, certificates_for, ingress_service
 from components.ingress_classes import refuse_second_default
@@ -26,13 +27,14 @@ from components.owners import refuse_second_scheduler
 from components.profiles import parts, profile_of
 from components.prometheus.plan import Plan
 from components.settings import Settings
+from components.unfinished import refuse_unfinished
 
 
 class Platform(pulumi.ComponentResource):
     """Namespaces → fake GPUs → the profile's parts; monitoring is beside them.
 
-    What cannot work is refused here, before the first resource: see `parts`, `_check_nodes` and
-    `refuse_foreign`. The profile (components/profiles) declares the rest and says when Knative and the
+    What cannot work is refused here, before the first resource: see `parts`, `_check_nodes`, `refuse_foreign`
+    and `refuse_unfinished`. The profile (components/profiles) declares the rest and says when Knative and the
     ingress (`front`) and the projects' namespaces come.
     """
 
@@ -58,6 +60,7 @@ class Platform(pulumi.ComponentResource):
         if settings.knative.enabled:
             refuse_foreign(cluster)
         refuse_second_default(cluster, settings.ingress)
+        refuse_unfinished(cluster, [catalog.parts[key] for key in self.parts.values()], pulumi.get_stack())
         refuse_second_scheduler(cluster, settings)
         self.certificates = certificates_for(settings, cluster, root)
         # What a client has to trust, and where it finds the ingress.
@@ -80,6 +83,7 @@ class Platform(pulumi.ComponentResource):
         self.addons = Addons(self)
         self.operators = self.addons.before(self.after(*self.namespaces.before))
         self.profile.declare()
+        Controls("controls", control_inputs(self), self.after(self.namespaces))
         self.register_outputs({})
 
     def after(self, *resources: pulumi.Resource) -> pulumi.ResourceOptions:

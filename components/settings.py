@@ -40,6 +40,7 @@ from components.config.sections import (
     Scheduler,
     Validation,
 )
+from components.config.security import Security
 from components.config.serving import Ingress, Knative, Tls
 from components.config.types import Domain, Section
 
@@ -76,6 +77,7 @@ class Settings(Section):
     leader_worker_set: LeaderWorkerSet = LeaderWorkerSet()
     training_operator: TrainingOperator = TrainingOperator()
     mpi_operator: MpiOperator = MpiOperator()
+    security: Security = Security()
     fake_gpus: FakeGpus = FakeGpus()
     expected_gpus: dict[str, Annotated[int, Field(ge=0)]] = Field(default_factory=dict)
     validation: Validation = Validation()

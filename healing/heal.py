@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Callable
 
-from healing import checkpoint, locks, orphans, releases
+from healing import applied, checkpoint, locks, orphans, releases
 from healing.command import HealError, Json, Pulumi, say
 from validation.cluster import Cluster, ClusterError
 
@@ -51,7 +51,9 @@ def _heal(pulumi: Pulumi, project: str, connect: Callable[[], Cluster]) -> bool:
 def _free(state: Json, owners: list[locks.Owner], connect: Callable[[], Cluster]) -> None:
     since = min((owner.since for owner in owners), default=None)
     try:
-        releases.free(connect(), state, since)
+        cluster = connect()
+        releases.free(cluster, state, since)
+        applied.disown(cluster, state, since)
     except ClusterError as error:
         raise HealError(
             f"Helm releases: {error}; expected a cluster that answers; try again when it does"

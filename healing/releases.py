@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from components.cluster import PENDING
 from healing.command import Json, say
 from validation.cluster import Cluster
 
 TYPE = "kubernetes:helm.sh/v3:Release"
 NAMESPACE_TYPE = "kubernetes:core/v1:Namespace"
-PENDING = ("pending-install", "pending-upgrade", "pending-rollback")
 
 
 @dataclass(frozen=True)

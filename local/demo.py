@@ -16,7 +16,7 @@ from local.stages import Runner
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demo; returns 0 when every stage ended well, else 1."""
     parser = argparse.ArgumentParser(prog="python3 -m local.demo", description=__doc__)
-    parser.add_argument("--until", metavar="STAGE", help="stop after this stage and what it needs")
+    parser.add_argument("--until", metavar="STAGE[,STAGE]", help="stop after these stages and what they need")
     parser.add_argument("--no-build", action="store_true", help="fail instead of compiling or building")
     options = parser.parse_args(arguments)
     if options.no_build:
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ValueError as error:
         print(f"make demo: {error}", file=sys.stderr)
         return 1
-    runner = Runner(plan.until(every, options.until) if options.until else every, paths.LOGS)
+    runner = Runner(plan.until(every, *options.until.split(",")) if options.until else every, paths.LOGS)
     good = runner.run()
     print(f"\n{runner.table()}\n")
     if options.until is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 
 from local import charts, engine, images, node, packages, paths, rootfs, shell, stack, tools
 from local.cluster import create, load, mirror
@@ -33,7 +34,7 @@ def stages() -> list[Stage]:
         *([] if upstream else _node_images()),
         Stage("place-tools", tools.place_all, cold=1, needs=[f"tools-{name}" for name in names]),
         Stage("charts", charts.make, cold=5, needs=["place-tools"], done=charts.ready),
-        Stage("rules", _rules, cold=6, needs=["charts", "python"]),
+        Stage("rules", _rules, cold=6, needs=["charts", "python"], done=lambda: _kept().exists()),
         Stage("cluster", create.create, cold=50, needs=cluster_needs, done=create.exists),
         *own,
         Stage("up", stack.up, cold=50, needs=["cluster", "rules", *(["load-own"] if own else [])]),
@@ -41,13 +42,14 @@ def stages() -> list[Stage]:
     ]
 
 
-def until(every: list[Stage], last: str) -> list[Stage]:
-    """Return a stage and all that it needs; raises SystemExit for a name that no stage has."""
+def until(every: list[Stage], *last: str) -> list[Stage]:
+    """Return stages and all that they need; raises SystemExit for a name that no stage has."""
     by_name = {stage.name: stage for stage in every}
-    if last not in by_name:
-        raise SystemExit(f"--until: found {last!r}, expected one of {', '.join(by_name)}")
+    for name in last:
+        if name not in by_name:
+            raise SystemExit(f"--until: found {name!r}, expected one of {', '.join(by_name)}")
     wanted: set[str] = set()
-    queue = [last]
+    queue = list(last)
     while queue:
         name = queue.pop()
         wanted.add(name)
@@ -117,10 +119,19 @@ def _load(kind: str) -> Stage:
     )
 
 
+def _kept() -> Path:
+    """Return the file that says that no rule was broken by these charts and settings."""
+    sources = [paths.ROOT / name for name in ("components", "policy", "stacks/Pulumi.local.yaml")]
+    files = [path for source in sources for path in [source, *source.rglob("*")] if path.is_file()]
+    texts = [path for path in files if path.suffix != ".pyc"]
+    return paths.STATE / f"rules-{paths.key([*sorted(texts), str(paths.CHARTS.resolve()), packages.LOCK])}"
+
+
 def _rules() -> None:
     """Check the charts' rendered output before anything is installed."""
     python = paths.VENV / "bin" / "python"
     shell.run([python, "-m", "policy", paths.CHARTS], cwd=paths.ROOT, env=stack.environment())
+    _kept().touch()
 
 
 def _validate() -> None:

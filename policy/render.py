@@ -147,6 +147,16 @@ def _values(
     return generation(part).values(kai), generation(part).config(kai)
 
 
+def chart_values_by_part(settings: Settings, catalog: Catalog) -> dict[str, Object]:
+    """Catalog key → Helm values of every part that is a chart."""
+    pull = PULL_SECRET if settings.registry.username else ""
+    return {
+        key: _values(role, key, settings, catalog, pull)[0]
+        for role, key in parts(settings, catalog).items()
+        if (chart := catalog.parts[key].chart) is not None and chart.file.endswith(".tgz")
+    }
+
+
 def template(helm: Path, part: Part, file: Path, values: dict[str, Any]) -> list[Object]:
     """`helm template` with hooks and CRDs left as the chart has them."""
     command = [str(helm), "template", part.name, str(file), "--namespace", part.namespace(), "--values", "-"]

@@ -92,7 +92,7 @@ def _place(place: Place) -> Iterator[Place]:
             yield from places(option, place.path)
         elif get_origin(option) is tuple:
             yield from _place(Place((*place.path, 0), arguments[0]))
-        elif get_origin(option) is dict:
+        elif get_origin(option) is dict and arguments[1] is not Any:
             yield from _place(Place((*place.path, "some-name"), arguments[1]))
 
 

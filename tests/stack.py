@@ -130,6 +130,14 @@ EVERYTHING: dict[str, Any] = {
         "dcgmNamespace": "gpu-operator",
         "grafana": False,
     },
+    "security": {
+        "admission": True,
+        "networkPolicies": True,
+        "egressPorts": [443],
+        "apiServers": ["10.20.0.0/24"],
+        "quotas": True,
+        "pods": 100,
+    },
     "fakeGpus": {
         "enabled": True,
         "mode": "vgpu",
@@ -225,6 +233,7 @@ class FakeCluster:
     secrets: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
     refusals: list[str] = field(default_factory=lambda: [""])
     default_classes: tuple[str, ...] = ()
+    pending: tuple[tuple[str, str, str], ...] = ()
     others: dict[str, tuple[DeploymentFacts, ...]] = field(default_factory=dict)
 
     def nodes(self) -> tuple[NodeFacts, ...]:
@@ -259,6 +268,9 @@ class FakeCluster:
         assert (group, plural, body["kind"]) == ("serving.knative.dev", "services", "Service")
         assert required_level(body["spec"]["template"]["spec"]) == ("restricted", [])
         return self.refusals.pop(0) if len(self.refusals) > 1 else self.refusals[0]
+
+    def pending_releases(self) -> tuple[tuple[str, str, str], ...]:
+        return self.pending
 
 
 def knative_deployments(**changes: int) -> tuple[DeploymentFacts, ...]:

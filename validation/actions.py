@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
+from components.runai.errors import ApiError
 from validation.cluster import Cluster, ClusterError
 from validation.expect.over_quota import ImpossibleError
 from validation.https import HttpsError
@@ -24,6 +25,7 @@ EXPLAINED = (
     OutputsError,
     ImpossibleError,
     HttpsError,
+    ApiError,
     FileNotFoundError,
     KeyError,
     ValueError,

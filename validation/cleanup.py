@@ -81,12 +81,16 @@ def left(cluster: Cluster, reservation_namespace: str, test: str = "") -> list[s
     """What is still there of a test, or of all: labelled, derived by KAI, reservations nobody uses."""
     kinds = MAKERS + MADE + HOLDERS + BELONGINGS + GROUND
     found = [_title(path, thing) + _held(thing) for path in kinds for thing in _own(cluster, path, test)]
-    # Derived names do not tell the test; only one test at a time has pods.
+    # Derived names do not tell the test, but are made from names of its things: what another test that runs
+    # beside this one still has is not this one's.
+    theirs = _names_of_others(cluster, test)
     for path in DERIVED:
         found += [
             _title(path, thing) + _held(thing)
             for thing in cluster.items(path)
-            if names.WORKLOAD_PREFIX in thing["metadata"]["name"] and _in_question(thing, test)
+            if names.WORKLOAD_PREFIX in thing["metadata"]["name"]
+            and _in_question(thing, test)
+            and not any(name in thing["metadata"]["name"] for name in theirs)
         ]
     found += node_labels.left(cluster, test) + shard_schedulers(cluster, test)
     found += orphaned_reservations(cluster.items(names.PODS), reservation_namespace)
@@ -96,6 +100,18 @@ def left(cluster: Cluster, reservation_namespace: str, test: str = "") -> list[s
 def _in_question(thing: Json, test: str) -> bool:
     other = pods.label(thing, names.TEST_LABEL)
     return not test or other is None or other == test
+
+
+def _names_of_others(cluster: Cluster, test: str) -> set[str]:
+    """Names of what other tests have in the cluster now; none where all tests are meant."""
+    if not test:
+        return set()
+    return {
+        thing["metadata"]["name"]
+        for path in (*MAKERS, *MADE, *HOLDERS, names.SHARDS)
+        for thing in _labelled(cluster, path, "")
+        if pods.label(thing, names.TEST_LABEL) not in (None, test)
+    }
 
 
 def shard_schedulers(cluster: Cluster, test: str = "") -> list[str]:

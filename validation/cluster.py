@@ -7,10 +7,11 @@ not used, because the suite compares JSON and most of what it reads are custom r
 from __future__ import annotations
 
 import json
+import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import urllib3
 from kubernetes import client
@@ -40,12 +41,12 @@ class Cluster:
         self.context = context
         self.timeout = timeout
         try:
-            self._settings, tls = credentials.load(kubeconfig, context)
+            self._settings, self._tls = credentials.load(kubeconfig, context)
         except (ConfigException, OSError, ValueError) as error:
             where = kubeconfig or "the default kubeconfig"
             raise ClusterError(f"context {context!r} cannot be read from {where}: {error}") from None
         self._kubeconfig = kubeconfig
-        self._http = _pool(self._settings, tls, context)
+        self._http = _pool(self._settings, self._tls, context)
 
     def get(self, path: str, **params: Any) -> Json:
         """One object or list; ClusterError with status 404 when there is none."""
@@ -99,6 +100,23 @@ class Cluster:
                 return False
             raise
         return True
+
+    def certificate(self) -> bytes:
+        """The certificate (DER) that the API server shows, verified against the kubeconfig's CA."""
+        settings: Any = self._settings
+        address = urlsplit(settings.host)
+        if address.scheme != "https" or settings.proxy:
+            how = "by a proxy" if settings.proxy else f"at {settings.host}"
+            raise ClusterError(f"context {self.context!r} is reached {how}: its certificate is not seen")
+        name = getattr(settings, "tls_server_name", None) or address.hostname
+        try:
+            with (
+                socket.create_connection((address.hostname, address.port or 443), self.timeout) as plain,
+                self._tls.wrap_socket(plain, server_hostname=name) as secured,
+            ):
+                return secured.getpeercert(binary_form=True) or b""
+        except OSError as error:
+            raise ClusterError(f"API server of context {self.context!r}: {error}") from None
 
     def watch(self, path: str, seconds: float, **params: Any) -> Iterator[tuple[str, Json]]:
         """(event type, object) pairs until the server closes the watch after `seconds`."""

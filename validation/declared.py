@@ -16,7 +16,7 @@ GUARD = "preflight"
 
 @dataclass(frozen=True)
 class Check:
-    """One declared check; `requirement` is an id of the requirements table."""
+    """One declared check; `requirement` is an id of the requirements table; late: judged at the end."""
 
     id: str
     test: str
@@ -25,17 +25,22 @@ class Check:
     todo: str
     proof: str = "live"
     blocking: bool = False
+    late: bool = False
 
 
 @dataclass(frozen=True)
 class Test:
-    """A test and its checks, in the order of the table; tests of one chain run one after another."""
+    """A test and its checks, in the order of the table; tests of one chain run one after another.
+
+    `nodes`: GPU nodes that a test of chain gpu needs for as good a proof as on the whole cluster.
+    """
 
     name: str
     requirement: str
     title: str
     checks: tuple[Check, ...]
     chain: str = ""
+    nodes: int = 1
 
     def names(self) -> set[str]:
         """Words by which `--tags` or a n/a declaration can mean this test."""
@@ -60,10 +65,11 @@ def _test(name: str, entry: dict[str, Any]) -> Test:
             todo=check["todo"],
             proof=check.get("proof", "live"),
             blocking=check.get("blocking", False),
+            late=check.get("late", False),
         )
         for check_id, check in entry["checks"].items()
     )
-    return Test(name, requirement, entry["title"], checks, entry.get("chain", ""))
+    return Test(name, requirement, entry["title"], checks, entry.get("chain", ""), entry.get("nodes", 1))
 
 
 def checks() -> dict[str, Check]:

@@ -11,8 +11,8 @@ from validation.records import Json
 
 # Tests that need one GPU and nothing else.
 ONE_GPU = {"vllm_inference", "mnist_training", "jupyter_workspace", "fallbacks", "coexistence"}
-# Tests that make a node pool of their own, which they cannot where all nodes are in one already.
-OWN_POOL = {"node_pools", "fair_share_over_time"}
+# Tests about the pool without a name, which they cannot see where the suite is bound to one with a name.
+NO_POOL = {"node_pools"}
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,16 @@ class Decision:
 
 
 def decide(
-    test: declared.Test, recorded: Mapping[str, Json], reasons: Mapping[str, str], live: Mapping[str, Any]
+    test: declared.Test,
+    recorded: Mapping[str, Json],
+    reasons: Mapping[str, str],
+    live: Mapping[str, Any],
+    unprovable: str = "",
 ) -> Decision:
-    """Decide from the records so far, the inventory's n/a reasons and preflight's live facts."""
+    """Decide from the records so far, the inventory's n/a reasons and preflight's live facts.
+
+    `unprovable`: why the settings' bounds leave too little for this test (see validation/scope.py).
+    """
     declaration = next((str(reasons[n]) for n in (test.name, test.requirement) if n in reasons), None)
     if declaration is not None:
         if could_run(test.name, live):
@@ -45,7 +52,7 @@ def decide(
     if blockers:
         why = "; ".join(f"{', '.join(ids)} ({reason})" for reason, ids in blockers.items())
         return Decision(False, "skip", f"refused because of {why}")
-    return Decision(True)
+    return Decision(False, "skip", unprovable) if unprovable else Decision(True)
 
 
 def could_run(test: str, live: Mapping[str, Any]) -> bool:
@@ -55,7 +62,7 @@ def could_run(test: str, live: Mapping[str, Any]) -> bool:
         return live.get("gpuSharing") is not False and (free is None or free >= 1)
     if test in ("fair_share_over_time", "monitoring") and not live.get("monitoring", True):
         return False
-    if test in OWN_POOL and live.get("nodePool"):
+    if test in NO_POOL and live.get("nodePool"):
         return False
     if test == "vllm_inference" and not live.get("inference", True):
         return False

@@ -77,7 +77,7 @@ def plan(outputs: StackOutputs, project: str = "") -> Plan:
 
 def _default_project(outputs: StackOutputs) -> Project:
     """KAI never preempts inference, so that it must fit into what project and department deserve."""
-    for project in reversed(outputs.projects):
+    for project in reversed(outputs.pooled):
         quotas = (project.gpu.deserved, outputs.department(project.department).gpu.deserved)
         if all(quota == -1 or quota >= GPUS for quota in quotas):
             return project

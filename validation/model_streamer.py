@@ -41,7 +41,7 @@ class Plan:
 
 
 def plan(outputs: StackOutputs, script: str, project: str = "") -> Plan:
-    """Jobs for a project, the first of the stack by default; `script` is the text of stream.py.
+    """Jobs for a project, by default the first whose nodes tests may use; `script` is the text of stream.py.
 
     OutputsError says which setting has to be changed.
     """
@@ -51,7 +51,7 @@ def plan(outputs: StackOutputs, script: str, project: str = "") -> Plan:
                 f"stack output images.{name} is empty: name an image in runai-kit:images.{name}, or declare "
                 "model_streamer n/a with a reason in the inventory"
             )
-    chosen = outputs.project(project) if project else outputs.projects[0]
+    chosen = outputs.project(project) if project else outputs.chosen_project
     file = _model_folder(outputs) + "/model.safetensors"
     plain = f"{inference_server.MODELS}/{file}"
     endpoint = f"http://{SERVICE}.{chosen.namespace}.svc:{PORT}"

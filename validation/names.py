@@ -30,6 +30,8 @@ DEFAULT_INGRESS_CLASS_ANNOTATION = "ingressclass.kubernetes.io/is-default-class"
 
 # Set on nodes by the topology test. All labels that the suite puts on nodes have values that begin with
 # WORKLOAD_PREFIX and the name of the test, by which they are found again.
+# What a node's pool was before a test made another of it, so that the clean-up can put the node back.
+POOL_BEFORE_ANNOTATION = "runai-kit.io/pool-before"
 BLOCK_LABEL = "runai-kit.io/block"
 RACK_LABEL = "runai-kit.io/rack"
 

@@ -1,4 +1,7 @@
-"""Labels that a test puts on nodes: found again by their values, which begin with runai-kit-<test>."""
+"""Labels that a test puts on nodes: found again by their values, which begin with runai-kit-<test>.
+
+A node that was in a pool before is put back into it: its annotation POOL_BEFORE_ANNOTATION says which.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from typing import Any
 
 from validation import names
 from validation.cluster import Cluster
+from validation.observe import pods
 
 Json = dict[str, Any]
 
@@ -34,8 +38,17 @@ def remove(cluster: Cluster, test: str = "") -> list[str]:
     """Take them back; returns what was taken back, in words."""
     gone = found(cluster, test)
     for node, key, _ in gone:
-        cluster.patch(f"{names.NODES}/{node}", {"metadata": {"labels": {key: None}}})
+        cluster.patch(f"{names.NODES}/{node}", {"metadata": _before(cluster, node, key, test)})
     return [word(*label) for label in gone]
+
+
+def _before(cluster: Cluster, node: str, key: str, test: str) -> Json:
+    """The change that gives a node its former label back; where all tests are meant, none of a test's."""
+    pool = pods.annotation(cluster.get(f"{names.NODES}/{node}"), names.POOL_BEFORE_ANNOTATION)
+    if pool is None or key in (names.BLOCK_LABEL, names.RACK_LABEL):
+        return {"labels": {key: None}}
+    former = None if pool.startswith(mark(test)) else pool
+    return {"labels": {key: former}, "annotations": {names.POOL_BEFORE_ANNOTATION: None}}
 
 
 def left(cluster: Cluster, test: str = "") -> list[str]:

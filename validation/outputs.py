@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
-from validation.settings import OutputsError, load
+import yaml
+
+from validation.settings import OutputsError, StackOutputs, load
 
 Json = dict[str, Any]
 
@@ -30,6 +33,18 @@ def from_stack(stack: str, project: Path, pulumi: str = "pulumi", timeout: float
             f"{' '.join(command)} failed: {done.stderr.strip()}; did `pulumi up --stack {stack}` run?"
         )
     return _parse(done.stdout, f"output of stack {stack}")
+
+
+def of_inventory(folder: Path, project: Path) -> StackOutputs:
+    """Outputs of the stack that an inventory of this kit names, or of the file in KIT_OUTPUTS_FILE."""
+    file = folder / "kit_stack.yml"
+    try:
+        stack = str(yaml.safe_load(file.read_text())["stack"])
+    except (OSError, KeyError, TypeError, yaml.YAMLError) as error:
+        raise OutputsError(f"{file} does not name a stack: {error}") from None
+    saved = os.environ.get("KIT_OUTPUTS_FILE")
+    raw = from_file(project / saved) if saved else from_stack(stack, project)
+    return load(resolved(raw, project))
 
 
 def from_file(path: Path) -> Json:

@@ -7,6 +7,11 @@ from typing import Any
 from validation.settings import StackOutputs
 
 Json = dict[str, Any]
+# Outputs that say how the installation was set up; none of them holds a secret.
+SETTINGS = {
+    *("domain", "gpuSharing", "placement", "capacitySource", "departments", "projects", "namespaces"),
+    *("monitoring", "inference", "ingress", "workspaces", "fakeGpus", "expectedGpus", "validation"),
+}
 
 
 def plan(outputs: StackOutputs, tests: list[str], cluster: Json) -> Json:
@@ -26,5 +31,6 @@ def plan(outputs: StackOutputs, tests: list[str], cluster: Json) -> Json:
         "ingressSource": outputs.ingress.source if outputs.ingress.enabled else "",
         "inferenceServer": outputs.validation.inference.server if outputs.inference.enabled else "",
         "privateCa": bool(outputs.tls.ca),
+        "settings": outputs.model_dump(include=SETTINGS),
         "support": {name: said.model_dump() for name, said in outputs.support.items()},
     }

@@ -42,19 +42,46 @@ class Records:
         """Begin a run: what an earlier one left in this folder goes, the plan is written."""
         for old in (self.checks, self.root / "evidence", self.root / "marks"):
             shutil.rmtree(old, ignore_errors=True)
-        for name in ("report.json", "junit.xml", "ctrf.json", "index.html"):
+        for name in ("report.json", "junit.xml", "ctrf.json", "index.html", "live.json"):
             (self.root / name).unlink(missing_ok=True)
         self.checks.mkdir(parents=True, exist_ok=True)
         write_atomically(self.root / "run.json", json.dumps({**run, "started": now()}, indent=1))
+
+    def forget(self) -> None:
+        """Take an earlier run's plan away, so that it is not taken for this one's."""
+        (self.root / "run.json").unlink(missing_ok=True)
+
+    @property
+    def begun(self) -> bool:
+        """Is there a plan of a run?"""
+        return (self.root / "run.json").exists()
+
+    def keep_live(self, facts: Json) -> None:
+        """Preflight's facts of the cluster, for the gate of each test, in whatever process it runs."""
+        write_atomically(self.root / "live.json", json.dumps(facts, indent=1))
+
+    def live(self) -> Json:
+        """Those facts; none before preflight."""
+        path = self.root / "live.json"
+        data: Json = json.loads(path.read_text()) if path.exists() else {}
+        return data
 
     def run(self) -> Json:
         """The plan of the run; FileNotFoundError before start."""
         data: Json = json.loads((self.root / "run.json").read_text())
         return data
 
+    def amend(self, **more: Any) -> None:
+        """Add to the plan what came to be known later."""
+        write_atomically(self.root / "run.json", json.dumps({**self.run(), **more}, indent=1))
+
     def mark(self, test: str) -> None:
         """Start the clock of a test's next check."""
         write_atomically(self.root / "marks" / test, repr(time.time()))
+
+    def opened(self, test: str) -> bool:
+        """Did the test begin?"""
+        return (self.root / "marks" / test).exists()
 
     def elapsed(self, test: str) -> float:
         """Seconds since the last mark; 0 without one."""
@@ -99,9 +126,9 @@ class Records:
         return {entry["id"]: entry for entry in found}
 
     def missing(self, test: str) -> list[str]:
-        """Declared checks of a test without a record."""
+        """Declared checks of a test without a record; late ones are not awaited."""
         done = self.recorded()
-        return [check.id for check in declared.tests()[test].checks if check.id not in done]
+        return [c.id for c in declared.tests()[test].checks if c.id not in done and not c.late]
 
 
 def not_applicable(check: declared.Check, reasons: Mapping[str, str]) -> str | None:

@@ -25,8 +25,8 @@ _NAMED = (
     r"client[-_]?secret|secret[-_]?key|credentials?|dockerconfigjson|x-amz-signature)"
 )
 SECRET_NAME = re.compile(rf"{_NAMED}$", re.IGNORECASE)
-# A field that is empty, a switch or a number holds no secret.
-_HARMLESS = re.compile(r"^(?:|true|false|null|none|-?\d+(?:\.\d+)?|\[redacted\])$", re.IGNORECASE)
+# A field that is empty, a switch or a small number holds no secret; a long number may be one.
+_HARMLESS = re.compile(r"^(?:|true|false|null|none|-?\d{1,5}(?:\.\d{1,4})?|\[redacted\])$", re.IGNORECASE)
 # Only from the start of a word: else long lines of base64 are tried from each of their letters.
 _FIELD = rf"(?P<key>(?<![\w.-])[\w.-]*{_NAMED}"
 

@@ -3,15 +3,15 @@
 `python -m validation.sampler --kubeconfig … --context … --out build/report/timeline.jsonl --parent <pid>`
 
 Lines: {"kind":"sample","t":s,"gpus":{queue:n}} from Queue status, {"kind":"pod","t":s,"type":…,"phase":…,…}
-from a watch, with the moment of arrival. It ends by itself: when the stop file appears, when the parent
-process is gone, or after --seconds.
+from a watch, with the moment of arrival; {"kind":"eviction","t":s,"group":…,"message":…} from KAI's events,
+and a last line {"kind":"end","t":s,"evictionsWatched":…}. It ends by itself: when the stop file appears, when
+the parent process is gone, or after --seconds.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import threading
 import time
@@ -20,12 +20,15 @@ from typing import Any, TextIO
 
 from validation import names
 from validation.cluster import Cluster, ClusterError
-from validation.observe import pods, queues
+from validation.observe import evictions, pods, queues
+from validation.processes import alive
 
 Json = dict[str, Any]
 SELECTOR = f"{names.PART_OF_LABEL}={names.PART_OF}"
 # The server ends each watch after this long.
 WATCH_SECONDS = 300
+# How often evictions are asked for.
+EVICTION_SECONDS = 5.0
 
 
 def sample(cluster: Cluster, t: float) -> Json:
@@ -60,6 +63,8 @@ def pod_line(kind: str, pod: Json, t: float, queue_key: str) -> Json:
         "test": pods.label(pod, names.TEST_LABEL) or "",
         "role": pods.label(pod, names.ROLE_LABEL) or "",
         "queue": pods.label(pod, queue_key) or "",
+        "node": pods.node(pod) or "",
+        "gpus": pods.gpus(pod) + pods.fraction(pod),
         "phase": status.get("phase", ""),
         "deleting": "deletionTimestamp" in pod["metadata"],
         "api": {
@@ -92,20 +97,6 @@ class Writer:
             self._stream.flush()
 
 
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    # A zombie answers signals; its command line is empty.
-    try:
-        return bool(Path(f"/proc/{pid}/cmdline").read_bytes()) if Path("/proc").is_dir() else True
-    except OSError:
-        return False
-
-
 def _watch(cluster: Cluster, writer: Writer, queue_key: str, over: threading.Event) -> None:
     # A new watch goes on where the last one ended, so that no deletion falls into the gap between them.
     since: dict[str, str] = {}
@@ -136,16 +127,35 @@ def run(
         writer = Writer(stream)
         watcher = threading.Thread(target=_watch, args=(cluster, writer, queue_key, over), daemon=True)
         watcher.start()
-        while time.monotonic() < deadline and not stop.exists() and _alive(parent):
+        evicted, asked = evictions.Watch(), 0.0
+        while time.monotonic() < deadline and not stop.exists() and alive(parent):
             begun = time.monotonic()
             try:
                 writer.write(sample(cluster, time.time()))
                 taken += 1
             except ClusterError as error:
                 print(f"sample missed: {error}", file=sys.stderr)
+            if begun - asked >= EVICTION_SECONDS:
+                asked = begun
+                _evictions(cluster, writer, evicted)
             time.sleep(max(0.05, interval - (time.monotonic() - begun)))
         over.set()
+        asked_last = _evictions(cluster, writer, evicted)
+        writer.write({"kind": "end", "t": round(time.time(), 3), "evictionsWatched": asked_last})
     return taken
+
+
+def _evictions(cluster: Cluster, writer: Writer, evicted: evictions.Watch) -> bool:
+    """Write what is new; False without an answer, or when nothing was known before this one."""
+    begun = evicted.begun
+    try:
+        for event in evicted.news(cluster):
+            told = {"group": event["group"], "message": event["message"]}
+            writer.write({"kind": "eviction", "t": round(time.time(), 3), **told})
+    except ClusterError as error:
+        print(f"evictions not read: {error}", file=sys.stderr)
+        return False
+    return begun
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -28,21 +28,23 @@ class GpuShare(_Model):
 
 
 class Department(_Model):
-    """A department and its queue."""
+    """A department and its queue; nodePool "" = served by nodes of no pool."""
 
     name: str
     queue: str
     gpu: GpuShare
+    nodePool: str = ""
 
 
 class Project(_Model):
-    """A project, its namespace and its queue."""
+    """A project, its namespace and its queue; nodePool is its department's."""
 
     name: str
     department: str
     namespace: str
     queue: str
     gpu: GpuShare
+    nodePool: str = ""
 
 
 class Namespace(_Model):
@@ -155,15 +157,33 @@ class FakeGpus(_Model):
     mode: str = "passthrough"
 
 
+class CertificateDays(_Model):
+    """Days that certificates must still be valid; renewed: for those that their owner renews by itself."""
+
+    least: int = Field(default=30, ge=0)
+    renewed: int = Field(default=1, ge=0)
+
+
 class Validation(_Model):
-    """Bounds of the test run: seconds; maxGpus 0 = no bound; nodePool "" = all nodes."""
+    """Bounds of the test run: seconds; maxGpus 0 = no bound; nodePool "" = nodes of no pool."""
 
     sleepSeconds: int = Field(default=600, ge=30)
     timeoutSeconds: int = Field(default=180, ge=10)
     maxGpus: int = Field(default=0, ge=0)
     nodePool: str = ""
+    certificateDays: CertificateDays = CertificateDays()
     inference: InferenceTest = InferenceTest()
     dataset: Dataset = Dataset()
+
+
+class ControlPlane(_Model):
+    """Run:ai's control plane and this cluster in it; empty without one."""
+
+    url: str = ""
+    ca: str = ""
+    version: str = ""
+    clusterName: str = ""
+    clusterId: str = ""
 
 
 class Component(_Model):
@@ -213,12 +233,29 @@ class StackOutputs(_Model):
     ingress: Ingress = Ingress()
     workspaces: Workspaces = Workspaces()
     tls: Tls = Tls()
+    controlPlane: ControlPlane = ControlPlane()
     fakeGpus: FakeGpus = FakeGpus()
     expectedGpus: dict[str, int] = {}
     images: dict[str, str]
     validation: Validation = Validation()
     components: list[Component] = []
     support: dict[str, Support] = {}
+
+    @property
+    def pooled(self) -> list[Project]:
+        """Projects whose work goes to the nodes that tests may use (validation.nodePool)."""
+        return [p for p in self.projects if p.nodePool == self.validation.nodePool]
+
+    @property
+    def chosen_project(self) -> Project:
+        """The first of them; OutputsError without one."""
+        if self.pooled:
+            return self.pooled[0]
+        known = ", ".join(f"{p.name} ({p.nodePool or 'no pool'})" for p in self.projects) or "none"
+        raise OutputsError(
+            f"validation.nodePool: found {self.validation.nodePool!r}, which no project's department has "
+            f"(projects: {known}); set departments[].nodePool in the stack file"
+        )
 
     def department(self, name: str) -> Department:
         """The department of that name; OutputsError names the ones there are."""

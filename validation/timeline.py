@@ -68,6 +68,25 @@ def lives(lines: Iterable[Json], test: str) -> list[Life]:
     return list(found.values())
 
 
+def held(lines: Iterable[Json], test: str = "") -> tuple[float, set[str]]:
+    """Most GPUs that the pods of a test, or of all, had been given a node for at a time, and those nodes.
+
+    Fractions count as such; a pod that is on its way out counts until it is gone.
+    """
+    now: dict[str, float] = {}
+    most, nodes = 0.0, set[str]()
+    for line in lines:
+        if line["kind"] != "pod" or not line.get("gpus") or (test and line["test"] != test):
+            continue
+        over = line["type"] == "DELETED" or line["phase"] in ("Succeeded", "Failed")
+        now.pop(line["uid"], None)
+        if line["node"] and not over:
+            now[line["uid"]] = line["gpus"]
+            nodes.add(line["node"])
+            most = max(most, sum(now.values()))
+    return most, nodes
+
+
 def series(lines: Iterable[Json]) -> tuple[list[float], dict[str, list[float]]]:
     """(seconds since the first sample, GPUs per queue) of all samples; a queue that is not there holds 0."""
     samples = [line for line in lines if line["kind"] == "sample"]

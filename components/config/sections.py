@@ -162,6 +162,13 @@ class FakeGpus(Section):
     )
 
 
+class CertificateDays(Section):
+    """Days that certificates must still be valid; `renewed`: those that their owner renews by itself."""
+
+    least: Annotated[int, Field(ge=0)] = 30
+    renewed: Annotated[int, Field(ge=0)] = 1
+
+
 class Validation(Section):
     """Bounds for the acceptance tests; `maxGpus` 0 is no bound, `nodePool` empty is no pool."""
 
@@ -169,5 +176,6 @@ class Validation(Section):
     timeout_seconds: Annotated[int, Field(ge=10, le=86400)] = 600
     max_gpus: Annotated[int, Field(ge=0)] = 0
     node_pool: str = ""
+    certificate_days: CertificateDays = CertificateDays()
     inference: Inference = Inference()
     dataset: Dataset = Dataset()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
@@ -118,6 +119,19 @@ RegistryPrefix = Annotated[
         "a registry host with an optional port and path, such as harbor.example.com/mirror",
     ),
 ]
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+def _address_range(value: str) -> str:
+    try:
+        return str(ipaddress.ip_network(value))
+    except ValueError:
+        expected = "an address range such as 10.20.0.0/24, without bits set beyond its length"
+        raise PydanticCustomError("cidr", "{expected}", {"expected": expected}) from None
+
+
+Cidr = Annotated[str, AfterValidator(_address_range)]
 
 
 def seconds(duration: str) -> int:

@@ -36,7 +36,12 @@ def resolve(on: Platform, gpus: Mapping[str, int]) -> ResolvedQueues:
 def departments(on: Platform, resolved: ResolvedQueues) -> list[dict[str, Any]]:
     """Departments as the outputs tell them."""
     return [
-        {"name": item.name, "queue": item.name, "gpu": resolved.quotas[item.name].output()}
+        {
+            "name": item.name,
+            "queue": item.name,
+            "gpu": resolved.quotas[item.name].output(),
+            "nodePool": item.node_pool,
+        }
         for item in on.settings.departments
     ]
 
@@ -51,6 +56,7 @@ def projects(on: Platform, resolved: ResolvedQueues) -> list[dict[str, Any]]:
             "namespace": f"{prefix}{project.name}",
             "queue": project.name,
             "gpu": resolved.quotas[project.name].output(),
+            "nodePool": department.node_pool,
         }
         for department, project in on.settings.projects()
     ]

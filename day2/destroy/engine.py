@@ -11,12 +11,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from components import private
+
 # Seconds that Pulumi gets to write down its state after it was asked to stop.
 _LEAVE = 30
 
 
 def destroy(stack: str, root: Path, patience: float, say: Callable[[str], None]) -> int | None:
     """Pulumi's exit code, or None when it said nothing for `patience` seconds and was stopped."""
+    # Its provider copies the kubeconfig into the temp folder.
+    private.use()
     command = ["pulumi", "destroy", "--yes", "--skip-preview", "--non-interactive", "--stack", stack]
     # A session of its own: the interrupt below goes to Pulumi and its plugins together.
     process = subprocess.Popen(

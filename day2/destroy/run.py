@@ -90,7 +90,10 @@ class Destroy:
         what = (
             "ended with an error" if code else f"stood still for {self.options.patience:g} s and was stopped"
         )
-        why = "".join(f"\n  {text}" for text in held) or " no finalizer; the lines above say more"
+        why = (
+            "".join(f"\n  {text}" for text in held)
+            or "\n  no finalizer; the lines above say more (a lock of a killed run: make heal)"
+        )
         raise IncompleteError(
             f"pulumi destroy {what}; held by:{why}\nexpected nothing to be held; let its controller finish, "
             "or remove the finalizer if that controller is gone for good; the next destroy goes on from here"

@@ -12,6 +12,8 @@ from validation.cluster import Cluster
 # Seconds that a container may take to end. A Service of Knative asks for as long as a request may take, five
 # minutes by default, and a server that does not listen to SIGTERM uses all of it.
 GRACE = 20
+# Seconds for the node to say that it is done.
+_MARGIN = 10
 # Deleted in this order, so that nobody makes a pod anew.
 _FIRST = ("Service", "Workflow", "CronJob", "Job", "Deployment", "StatefulSet", "ReplicaSet")
 
@@ -38,21 +40,31 @@ def end(
             say(f"deleted {item}")
     namespaces = list(namespaces)
     stop = time.monotonic() + patience
-    told: set[str] = set()
+    asked: dict[str, float] = {}
     while pods := _pods(cluster, kinds, namespaces):
         for pod in pods:
-            # Also one that is ending: a shorter grace period counts from now.
-            if pod.name not in told:
-                told.add(pod.name)
-                say(f"ending {pod}, at most {GRACE} s")
-                cluster.delete(f"/api/v1/namespaces/{pod.namespace}/pods/{pod.name}", grace_seconds=GRACE)
+            _end(cluster, pod, asked, say)
         if time.monotonic() > stop:
-            held = "; ".join(f"{pod} ({', '.join(pod.finalizers) or 'its node'})" for pod in pods)
+            held = "; ".join(f"{pod} ({', '.join(pod.finalizers) or 'no finalizer'})" for pod in pods)
             raise StuckError(
                 f"pods: found {len(pods)} after {patience:g} s, held by {held}; expected none; "
-                "look at their nodes, or at whoever owns these finalizers"
+                "look at whoever owns these finalizers"
             )
         time.sleep(1)
+
+
+def _end(cluster: Cluster, pod: Item, asked: dict[str, float], say: Callable[[str], None]) -> None:
+    """Ask once; then do without the node's word, which may be dead, or keep to a grace period of before."""
+    now = time.monotonic()
+    if pod.path not in asked:
+        say(f"ending {pod}, at most {GRACE} s")
+        asked[pod.path] = now
+        cluster.delete(pod.path, grace_seconds=GRACE)
+    elif now > asked[pod.path] + GRACE + _MARGIN and not pod.finalizers:
+        say(f"{pod} did not end within {GRACE} s; not waiting for its node any longer")
+        # Once more only if it is still there after the same time.
+        asked[pod.path] = now
+        cluster.delete(pod.path, grace_seconds=0)
 
 
 def _pods(cluster: Cluster, kinds: Kinds, namespaces: list[str]) -> list[Item]:

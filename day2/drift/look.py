@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from day2.drift.compare import differences, written
+from day2.drift.defaults import defaulted
 from day2.drift.fields import Written, writer, written_fields
 from day2.drift.findings import Finding, Findings, shown
 from day2.drift.owned import owned
 from day2.inventory import inventory
-from day2.kinds import Kinds
+from day2.kinds import Kind, Kinds
 from day2.releases import ReleaseError
 from day2.state import Stack
 from day2.stated import Stated, stated
@@ -57,11 +57,11 @@ def _object(cluster: Cluster, kinds: Kinds, item: Stated) -> Findings:
     elif live is None:
         result.drift.append(Finding(str(item), "", "it to be there", "nothing"))
     else:
-        _fields(item, live, result)
+        _fields(cluster, kind, item, live, result)
     return result
 
 
-def _fields(item: Stated, live: Json, result: Findings) -> None:
+def _fields(cluster: Cluster, kind: Kind, item: Stated, live: Json, result: Findings) -> None:
     secret = item.body["kind"] == "Secret"
     fields = written_fields(item.body, live)
     for found in differences(item.body, live):
@@ -71,19 +71,30 @@ def _fields(item: Stated, live: Json, result: Findings) -> None:
             values = _told(found.expected, hidden), _told(found.found, hidden)
             result.drift.append(Finding(str(item), path, *values, by))
     if not item.patch:
-        for finding, note in _added(item, fields, secret):
-            (result.notes.append(str(finding)) if note else result.drift.append(finding))
+        _added(cluster, kind, item, live, [field for field in fields if _stray(item, field)], result)
 
 
-def _added(item: Stated, fields: list[Written], secret: bool) -> Iterator[tuple[Finding, bool]]:
-    """(finding, whether it is only worth a note) of fields that nobody stated."""
-    for one in fields:
-        path = written(one.path)
-        if one.stated or owned().field(item.body["kind"], path, one.manager) is not None:
+def _stray(item: Stated, field: Written) -> bool:
+    """Whether nobody stated the field and nobody may write it."""
+    known = owned().field(item.body["kind"], written(field.path), field.manager)
+    return not field.stated and known is None
+
+
+def _added(
+    cluster: Cluster, kind: Kind, item: Stated, live: Json, strays: list[Written], result: Findings
+) -> None:
+    """Fields that somebody wrote and nobody stated; the server's own defaults are not among them."""
+    usual = defaulted(cluster, kind, item.body, live) if strays else set()
+    for field in strays:
+        if field.path in usual:
             continue
-        hidden = secret and one.path[0] in _SECRET_FIELDS
-        note = one.path[0] == "metadata" and len(one.path) > 1 and one.path[1] in _NOTES
-        yield Finding(str(item), path, "nothing", _told(one.value, hidden), one.manager), note
+        hidden = item.body["kind"] == "Secret" and field.path[0] in _SECRET_FIELDS
+        value = _told(field.value, hidden)
+        finding = Finding(str(item), written(field.path), "nothing", value, field.manager)
+        if field.path[0] == "metadata" and len(field.path) > 1 and field.path[1] in _NOTES:
+            result.notes.append(str(finding))
+        else:
+            result.drift.append(finding)
 
 
 def _told(value: Any, secret: bool) -> str:

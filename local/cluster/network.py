@@ -7,6 +7,7 @@ node's range. A flat layer 2 network between the nodes makes an overlay needless
 from __future__ import annotations
 
 import json
+import time
 
 from local import engine, paths, shell
 from local.cluster import config
@@ -14,12 +15,13 @@ from local.cluster import config
 CONFLIST = "/etc/cni/net.d/10-ptp.conflist"
 # What leaves the cluster (CoreDNS asking the machine's name server) needs an address that is known there.
 _RULE = f"POSTROUTING --source {config.POD_SUBNET} ! --destination {config.POD_SUBNET} --jump MASQUERADE"
+REGISTERED_SECONDS = 120
 MASQUERADE = f"iptables -t nat --check {_RULE} 2>/dev/null || iptables -t nat --append {_RULE}"
 
 
 def connect(kubectl: list[str]) -> None:
     """Write every node's configuration and routes; safe to repeat."""
-    nodes = _nodes(kubectl)
+    nodes = _nodes(kubectl, 1 + config.gpu_nodes())
     for name, (_, pods) in nodes.items():
         routes = [
             f"ip route replace {other} via {address}"
@@ -38,11 +40,26 @@ def disconnect() -> None:
     _forward("--delete", check=True)
 
 
-def _nodes(kubectl: list[str]) -> dict[str, tuple[str, str]]:
-    """Return the nodes with their address and pod range."""
-    listed = json.loads(shell.read([*kubectl, "get", "nodes", "-o", "json"]))["items"]
+def _nodes(kubectl: list[str], count: int) -> dict[str, tuple[str, str]]:
+    """Return the nodes with their address and pod range.
+
+    On a busy machine a kubelet that has joined registers later: up to REGISTERED_SECONDS it is waited for.
+    Raises CommandError when fewer than `count` have a pod range by then.
+    """
+    end = time.monotonic() + REGISTERED_SECONDS
+    while True:
+        listed = json.loads(shell.read([*kubectl, "get", "nodes", "-o", "json"]))["items"]
+        ready = [node for node in listed if "podCIDR" in node["spec"]]
+        if len(ready) >= count:
+            break
+        if time.monotonic() > end:
+            raise shell.CommandError(
+                f"nodes: found {len(ready)} with a pod range after {REGISTERED_SECONDS} s, expected {count}; "
+                "look at the kubelets of the others"
+            )
+        time.sleep(1)
     found = {}
-    for node in listed:
+    for node in ready:
         address = next(
             item["address"] for item in node["status"]["addresses"] if item["type"] == "InternalIP"
         )

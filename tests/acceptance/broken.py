@@ -68,8 +68,9 @@ class Broken(ExitStack):
         """Are there as many pods as are wanted, and all ready?"""
         thing = self.api.get(path)
         wanted, status = thing["spec"].get("replicas", 1), thing.get("status", {})
-        current = status.get("observedGeneration") == thing["metadata"]["generation"]
-        return current and status.get("replicas", 0) == wanted == status.get("readyReplicas", 0)
+        current = bool(status.get("observedGeneration") == thing["metadata"]["generation"])
+        have = (status.get("replicas", 0), status.get("readyReplicas", 0))
+        return current and have == (wanted, wanted)
 
     def _settle(self) -> None:
         for ready in self._settling:
@@ -106,6 +107,6 @@ def _inverse(change: Json, before: Json) -> Json:
     back: Json = {}
     for key, value in change.items():
         old = before.get(key)
-        both = isinstance(value, dict) and isinstance(old, dict)
-        back[key] = _inverse(value, old) if both else copy.deepcopy(old)
+        deeper = isinstance(value, dict) and isinstance(old, dict)
+        back[key] = _inverse(value, dict(old or {})) if deeper else copy.deepcopy(old)
     return back

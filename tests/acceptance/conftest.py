@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import testinfra
 
+from components.config.local import DEFAULT
 from tests.acceptance import inventory, seen
 from validation.cluster import Cluster
 from validation.outputs import from_file, from_stack, resolved
@@ -22,6 +23,16 @@ from validation.settings import StackOutputs, load
 ROOT = Path(__file__).parents[2]
 Json = dict[str, Any]
 Kubectl = Callable[..., Json]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What breaks and destroys does so only where somebody named a cluster for it."""
+    if item.get_closest_marker("scratch") and os.environ.get("RUNAI_KIT_CLUSTER", DEFAULT) == DEFAULT:
+        pytest.fail(
+            f"this test destroys what it finds; found the cluster {DEFAULT} that people look at, expected "
+            f"RUNAI_KIT_CLUSTER to name another one; run `make acceptance-scratch`",
+            pytrace=False,
+        )
 
 
 @pytest.fixture(scope="session")

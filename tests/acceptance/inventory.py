@@ -1,6 +1,6 @@
-"""Everything in a cluster that somebody could have changed, by kind and name: to show that nothing was left behind.
+"""Everything in a cluster that somebody could have changed: to show that nothing was left behind.
 
-Left out is what changes by itself: events, leases, endpoints, status, pods of controllers (their owner is there).
+Left out is what changes by itself: events, leases, endpoints, status, pods of controllers.
 """
 
 from __future__ import annotations

@@ -23,6 +23,10 @@ class Done:
     text: str
     seconds: float
 
+    def why(self) -> str:
+        """What a failed run of Pulumi says about it: the outputs after it are long and say nothing."""
+        return self.text.partition("Diagnostics:")[2].partition("Outputs:")[0] or self.text[-3000:]
+
     def lines(self, start: str) -> list[str]:
         """Lines that begin so."""
         return [line for line in self.text.splitlines() if line.startswith(start)]
@@ -48,14 +52,14 @@ def destroy(*options: str) -> Done:
 def up(*options: str) -> Done:
     """`pulumi up` of the stack as it is in its file."""
     done = run("pulumi", "up", "--stack", STACK, "--yes", "--skip-preview", "--non-interactive", *options)
-    assert done.code == 0, done.text[-3000:]
+    assert done.code == 0, done.why()
     return done
 
 
 def make_up() -> None:
     """What `make up` does to the local stack, whatever an earlier test left of it."""
     done = run(sys.executable, "-c", "from local import stack; stack.up()")
-    assert done.code == 0, done.text[-3000:]
+    assert done.code == 0, done.why()
 
 
 def resources() -> list[str]:

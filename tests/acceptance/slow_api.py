@@ -17,7 +17,7 @@ from validation.settings import StackOutputs
 
 
 class SlowApi:
-    """`delay`: seconds that each piece of an answer comes later; `silent`: while set, nothing passes at all."""
+    """`delay`: seconds that each piece of an answer is late; `silent`: while set, nothing passes at all."""
 
     def __init__(self, host: str, port: int, delay: float = 0.0) -> None:
         self.delay = delay
@@ -49,14 +49,14 @@ class SlowApi:
             threading.Thread(target=self._relay, args=(client,), daemon=True).start()
 
     def _relay(self, client: socket.socket) -> None:
-        with client, socket.create_connection(self._target, timeout=5) as server:
-            with selectors.DefaultSelector() as ready:
-                ready.register(client, selectors.EVENT_READ, server)
-                ready.register(server, selectors.EVENT_READ, client)
-                while not self._over.is_set():
-                    for key, _ in ready.select(timeout=0.2):
-                        if not self._pass_on(key.fileobj, key.data, late=key.fileobj is server):
-                            return
+        there = socket.create_connection(self._target, timeout=5)
+        with client, there as server, selectors.DefaultSelector() as ready:
+            ready.register(client, selectors.EVENT_READ, server)
+            ready.register(server, selectors.EVENT_READ, client)
+            while not self._over.is_set():
+                for key, _ in ready.select(timeout=0.2):
+                    if not self._pass_on(key.fileobj, key.data, late=key.fileobj is server):
+                        return
 
     def _pass_on(self, source: object, target: socket.socket, late: bool) -> bool:
         """One piece; False when a side has ended."""

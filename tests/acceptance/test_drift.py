@@ -71,6 +71,8 @@ def changed(clean: None, outputs: StackOutputs, kubectl: Kubectl) -> Iterator[di
     call(outputs, "create", "-f", "-", body=again | {"metadata": kept})
     edit(outputs, "configmap", "config-autoscaler", {"data": {"stable-window": None}}, *KNATIVE)
     call(outputs, "delete", "configmap", "somebodys", "-n", "kai-scheduler")
+    back = operating.drift()
+    assert back.code == 0, back.text
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from validation.settings import StackOutputs
 
 
 @pytest.mark.req("V10")
+@pytest.mark.negative("fallbacks.quota", "fallbacks.mirror")
 def test_a_wider_queue_and_an_origin_that_answers_fail(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:

@@ -97,6 +97,7 @@ def test_a_name_that_the_certificate_does_not_cover_is_refused(
 
 
 @pytest.mark.req("V1")
+@pytest.mark.negative("preflight.tls")
 def test_preflight_fails_when_clients_would_not_trust_the_ingress(
     outputs: StackOutputs, tmp_path: Path
 ) -> None:

@@ -105,6 +105,16 @@ def reasons(checks: dict[str, Json], test: str, which: set[str]) -> str:
 
 
 @pytest.mark.req("V5")
+@pytest.mark.negative(
+    "vllm_inference.models",
+    "vllm_inference.chat",
+    "vllm_inference.tokens",
+    "vllm_inference.stream",
+    "vllm_inference.wrong_model",
+    "vllm_inference.load",
+    "vllm_inference.scale_to_zero",
+    "vllm_inference.cold_start",
+)
 def test_another_server_is_not_taken_for_a_model(prove: Callable[..., Any]) -> None:
     command = ["python3", "-c", OTHER_SERVER]
     bad, checks, _ = prove("vllm_inference", {"minReplicas": 1}, {"vllm_inference_command": command})
@@ -159,6 +169,7 @@ def damaged_model(kubectl: Kubectl, outputs: StackOutputs) -> Iterator[str]:
 
 
 @pytest.mark.req("V5")
+@pytest.mark.negative("vllm_inference.ready")
 def test_a_damaged_model_never_becomes_ready_and_is_named(
     prove: Callable[..., Any], kubectl: Kubectl, outputs: StackOutputs
 ) -> None:
@@ -189,6 +200,16 @@ def no_scaling_to_zero(kubectl: Kubectl, namespace: str) -> Iterator[None]:
 
 
 @pytest.mark.req("V5")
+@pytest.mark.negative(
+    "vllm_inference.tls",
+    "vllm_inference.scale_to_zero",
+    "vllm_inference.models",
+    "vllm_inference.chat",
+    "vllm_inference.tokens",
+    "vllm_inference.stream",
+    "vllm_inference.wrong_model",
+    "vllm_inference.load",
+)
 def test_a_wrong_ca_and_a_pod_that_stays(
     prove: Callable[..., Any], kubectl: Kubectl, outputs: StackOutputs
 ) -> None:
@@ -224,6 +245,7 @@ def no_gateway(kubectl: Kubectl, namespace: str) -> Iterator[None]:
 
 
 @pytest.mark.req("V5")
+@pytest.mark.negative("vllm_inference.ready")
 def test_without_a_gateway_the_service_is_not_ready(
     prove: Callable[..., Any], kubectl: Kubectl, outputs: StackOutputs
 ) -> None:
@@ -237,6 +259,7 @@ def test_without_a_gateway_the_service_is_not_ready(
 
 
 @pytest.mark.req("I12", "I13")
+@pytest.mark.negative("model_streamer.s3")
 def test_one_changed_byte_is_found_in_its_tensor_and_keys_stay_in_the_secret(
     prove: Callable[..., Any], kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ from validation.cluster import Cluster
 from validation.ingress import Ingress, find
 from validation.settings import StackOutputs
 
+pytestmark = pytest.mark.scratch
 Json = dict[str, Any]
 OLD = "1.20.1"
 NAME = "runai-kit-upgrade"

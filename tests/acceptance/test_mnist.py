@@ -38,6 +38,7 @@ def test_the_report_proves_it_live(report: Json) -> None:
 @pytest.mark.parametrize(
     "worthless", [{"mnist_training_learning_rate": 0}, {"mnist_training_shuffle_labels": True}]
 )
+@pytest.mark.negative("mnist_training.loss", "mnist_training.accuracy")
 def test_a_training_that_learns_nothing_fails(worthless: Json, outputs: StackOutputs, tmp_path: Path) -> None:
     failed, checks = play("mnist_training", outputs, tmp_path, {**FEW, **worthless})
     assert failed == {"loss", "accuracy"}
@@ -113,6 +114,13 @@ def _until_done(kubectl: Kubectl, *where: str, seconds: int = 90) -> None:
 
 
 @pytest.mark.req("V7")
+@pytest.mark.negative(
+    "mnist_training.completed",
+    "mnist_training.dataset",
+    "mnist_training.loss",
+    "mnist_training.accuracy",
+    "mnist_training.last_line",
+)
 def test_a_truncated_file_is_named(truncated: Project, outputs: StackOutputs, tmp_path: Path) -> None:
     variables = {"mnist_training_project": truncated.name, "mnist_training_claim": CLAIM}
     failed, checks = play("mnist_training", outputs, tmp_path, variables)

@@ -98,6 +98,13 @@ def reason(checks: dict[str, Json], name: str) -> str:
 
 
 @pytest.mark.req("V8", "I10")
+@pytest.mark.negative(
+    "monitoring.targets",
+    "monitoring.queues",
+    "monitoring.gpu_fields",
+    "monitoring.requests",
+    "monitoring.dashboards",
+)
 def test_a_lost_scrape_a_lost_metric_and_uncounted_requests_each_fail_their_own_check(
     kubectl: Kubectl, outputs: StackOutputs, live: Cluster, tmp_path: Path
 ) -> None:
@@ -139,6 +146,15 @@ def test_a_lost_scrape_a_lost_metric_and_uncounted_requests_each_fail_their_own_
 
 
 @pytest.mark.req("V8", "I10")
+@pytest.mark.negative(
+    "monitoring.targets",
+    "monitoring.gpu_fields",
+    "monitoring.gpu_pods",
+    "monitoring.requests",
+    "monitoring.alert",
+    "monitoring.dashboards",
+    "preflight.versions",
+)
 def test_a_stopped_exporter_an_alert_without_its_metric_and_requests_of_others_are_told(
     kubectl: Kubectl, outputs: StackOutputs, live: Cluster, tmp_path: Path
 ) -> None:

@@ -1,7 +1,7 @@
 """An API server that refuses, is slow, or gives no answer: a check that could not look is not a pass.
 
-The change is in the cluster (a user with fewer rights) or on the way to it (a real proxy); every run says within
-its bound what was wrong.
+The change is in the cluster (a user with fewer rights) or on the way to it (a real proxy); every run says
+within its bound what was wrong.
 """
 
 from __future__ import annotations
@@ -85,11 +85,11 @@ def test_missing_rights_are_named_and_no_test_begins(
 def test_a_slow_api_server_changes_no_verdict(outputs: StackOutputs, tmp_path: Path) -> None:
     """A tenth of a second more for each piece of an answer, as across a bad line."""
     with slow(outputs, tmp_path, delay=0.1) as (proxy, kubeconfig):
-        proof = prove(outputs, tmp_path / "run", tags="V2", variables=QUICK, kubeconfig=kubeconfig)
+        proof = prove(outputs, tmp_path / "run", "preflight", variables=QUICK, kubeconfig=kubeconfig)
         assert proxy.connections > 0
     assert proof.failed() == set(), proof.said
-    assert proof.checks["fractional_gpu.running"]["verdict"] == "pass"
-    assert proof.seconds <= 120
+    assert proof.checks["preflight.blast_radius"]["verdict"] == "pass"
+    assert proof.seconds <= 100
 
 
 @pytest.mark.negative("preflight.access")
@@ -102,7 +102,7 @@ def test_an_api_server_that_gives_no_answer_is_told_and_does_not_hang(
     proof.shows(Wrong("preflight.access", ("API server", "does not answer", "timed out"), 35))
     assert proof.failed() == {check for check in proof.checks if check.startswith("preflight.")}
     assert "does not answer" in proof.reason("fractional_gpu.running")
-    assert proof.seconds <= 60
+    assert proof.seconds <= 80
 
 
 @pytest.mark.req("V2", "V11")

@@ -23,6 +23,7 @@ SHARD = "schedulingshards.kai.scheduler"
 
 
 @pytest.mark.req("V9")
+@pytest.mark.negative("gang.waits")
 def test_half_a_gang_that_another_scheduler_starts_fails(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:
@@ -46,6 +47,7 @@ def test_half_a_gang_that_another_scheduler_starts_fails(
 
 
 @pytest.mark.req("V9")
+@pytest.mark.negative("topology.impossible")
 def test_a_gang_whose_rack_is_no_longer_required_fails(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:
@@ -63,6 +65,7 @@ def test_a_gang_whose_rack_is_no_longer_required_fails(
 
 
 @pytest.mark.req("V9")
+@pytest.mark.negative("priority.preempts", "priority.quota")
 def test_a_queue_with_room_for_the_build_fails_priority(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:
@@ -113,6 +116,7 @@ def settled(kubectl: Kubectl, strategy: str, seconds: int = 60) -> None:
 
 
 @pytest.mark.req("V9")
+@pytest.mark.negative("placement.setting", "placement.pods")
 def test_placement_follows_the_live_strategy_and_fails_where_the_stack_says_otherwise(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:
@@ -126,6 +130,7 @@ def test_placement_follows_the_live_strategy_and_fails_where_the_stack_says_othe
 
 
 @pytest.mark.req("V9")
+@pytest.mark.negative("coexistence.run", "coexistence.untouched")
 def test_a_plain_pod_that_is_replaced_and_one_with_a_mark_of_kai_fail(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:
@@ -146,6 +151,7 @@ def test_a_plain_pod_that_is_replaced_and_one_with_a_mark_of_kai_fail(
 
 
 @pytest.mark.req("V9")
+@pytest.mark.negative("node_pools.outside", "node_pools.inside")
 def test_a_node_that_leaves_its_pool_fails_node_pools(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:
@@ -165,6 +171,7 @@ def test_a_node_that_leaves_its_pool_fails_node_pools(
 
 
 @pytest.mark.req("V9")
+@pytest.mark.negative("fair_share_over_time.shifted")
 def test_a_scheduler_to_which_the_past_means_nothing_fails_fair_share_over_time(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:
@@ -182,6 +189,7 @@ def test_a_scheduler_to_which_the_past_means_nothing_fails_fair_share_over_time(
 
 
 @pytest.mark.req("V9")
+@pytest.mark.negative("partitions.mig", "partitions.dra")
 def test_a_declared_na_fails_where_the_cluster_offers_mig_or_dra(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:
@@ -225,6 +233,7 @@ def test_a_declared_na_fails_where_the_cluster_offers_mig_or_dra(
 
 
 @pytest.mark.req("V14")
+@pytest.mark.negative("combined_state.workloads", "combined_state.queues")
 def test_a_lower_limit_fails_the_combined_state(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:
@@ -237,6 +246,7 @@ def test_a_lower_limit_fails_the_combined_state(
 
 
 @pytest.mark.req("V14")
+@pytest.mark.negative("combined_state.prometheus")
 def test_a_prometheus_that_is_gone_fails_its_check_alone(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:

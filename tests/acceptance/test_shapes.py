@@ -16,6 +16,7 @@ from tests.acceptance.test_wrong_on_purpose import failed, prove
 from validation.outputs import from_stack, resolved
 from validation.settings import StackOutputs, load
 
+pytestmark = pytest.mark.scratch
 NOT_COPIED = {".git", "stacks"}
 # What is planned from the number of GPUs; the others need two nodes, or do not care.
 PLANNED = "V1,V2,V3,V4,gang"

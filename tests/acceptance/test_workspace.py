@@ -34,6 +34,13 @@ def test_the_report_proves_it_live(report: Json) -> None:
 
 
 @pytest.mark.req("V6")
+@pytest.mark.negative(
+    "jupyter_workspace.closed",
+    "jupyter_workspace.page",
+    "jupyter_workspace.gpu",
+    "jupyter_workspace.computation",
+    "jupyter_workspace.stopped",
+)
 def test_a_workspace_that_asks_for_no_token_fails(outputs: StackOutputs, tmp_path: Path) -> None:
     variables = {"jupyter_workspace_arguments": ["--IdentityProvider.token="]}
     failed, checks = play("jupyter_workspace", outputs, tmp_path, variables)
@@ -45,6 +52,7 @@ def test_a_workspace_that_asks_for_no_token_fails(outputs: StackOutputs, tmp_pat
 
 
 @pytest.mark.req("V6")
+@pytest.mark.negative("jupyter_workspace.gpu", "jupyter_workspace.secrecy")
 def test_another_gpu_and_a_token_in_the_arguments_fail(outputs: StackOutputs, tmp_path: Path) -> None:
     variables = {"jupyter_workspace_command": ["bash", "-c", CARELESS]}
     failed, checks = play("jupyter_workspace", outputs, tmp_path, variables)
@@ -54,6 +62,14 @@ def test_another_gpu_and_a_token_in_the_arguments_fail(outputs: StackOutputs, tm
 
 
 @pytest.mark.req("V6")
+@pytest.mark.negative(
+    "jupyter_workspace.address",
+    "jupyter_workspace.closed",
+    "jupyter_workspace.gpu",
+    "jupyter_workspace.computation",
+    "jupyter_workspace.stopped",
+    "jupyter_workspace.page",
+)
 def test_a_workspace_whose_service_leads_nowhere_fails(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:
@@ -74,6 +90,7 @@ def test_a_workspace_whose_service_leads_nowhere_fails(
 
 
 @pytest.mark.req("V6")
+@pytest.mark.negative("jupyter_workspace.running", "jupyter_workspace.address")
 def test_a_workspace_outside_the_quota_stays_pending_and_says_why(
     kubectl: Kubectl, outputs: StackOutputs, tmp_path: Path
 ) -> None:

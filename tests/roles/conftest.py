@@ -70,7 +70,7 @@ def play(tmp_path: Path) -> Callable[..., Played]:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=300,
         )
         return Played(done.returncode, done.stdout + done.stderr, tmp_path / "report")
 

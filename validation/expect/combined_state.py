@@ -100,7 +100,7 @@ def _half_of(project: Project) -> float:
 
 def _unlimited(outputs: StackOutputs) -> tuple[Project, Department]:
     for department in outputs.departments:
-        mine = [p for p in outputs.projects if p.department == department.name]
+        mine = [p for p in outputs.pooled if p.department == department.name]
         if department.gpu.limit == UNLIMITED and mine:
             return mine[0], department
     raise ImpossibleError(

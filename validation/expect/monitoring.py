@@ -35,12 +35,12 @@ class Plan:
         return self.whole + 1
 
 
-def plan(free: Mapping[str, int], outputs: StackOutputs) -> Plan:
+def plan(free: Mapping[str, int], budget: int, outputs: StackOutputs) -> Plan:
     """From free GPUs by node; two GPUs for the whole pod where that fits beside the shared one.
 
-    Raises ImpossibleError with fewer than two free GPUs.
+    `budget`: GPUs that tests may hold. Raises ImpossibleError with fewer than two.
     """
-    total, most = sum(free.values()), max(free.values(), default=0)
+    total, most = min(budget, sum(free.values())), max(free.values(), default=0)
     if total < 2:
         raise ImpossibleError(f"monitoring: found {total} free GPUs, needs 2 (one whole, one shared)")
     whole = 2 if most >= 2 and total >= 3 else 1

@@ -57,7 +57,7 @@ def teams(outputs: StackOutputs, names: list[tuple[str, str]]) -> tuple[Team, Te
 def _limited(outputs: StackOutputs) -> list[tuple[Department, Project]]:
     found = []
     for department in outputs.departments:
-        mine = [p for p in outputs.projects if p.department == department.name]
+        mine = [p for p in outputs.pooled if p.department == department.name]
         if department.gpu.limit != UNLIMITED and mine:
             found.append((department, mine[0]))
     return found
@@ -76,9 +76,10 @@ def _team(department: Department, project: Project) -> Team:
     )
 
 
-def plan(first: Team, second: Team, capacity: int) -> Plan:
+def plan(first: Team, second: Team, capacity: int, scarce: bool = True) -> Plan:
     """The first team asks for its limit plus one, then the second for its quota.
 
+    `scarce`: there are no more free GPUs than the capacity; otherwise only limits can hold the teams back.
     Raises ImpossibleError when a team is unlimited or the capacity cannot show borrowing.
     """
     if first.limit == UNLIMITED:
@@ -97,6 +98,11 @@ def plan(first: Team, second: Team, capacity: int) -> Plan:
         Claim(second.project, second.deserved, second.limit, second_jobs),
     )
     both = fair_share(capacity, claims)
+    if not scarce and (both[first.project] < int(first.limit) or both[second.project] < second_jobs):
+        raise ImpossibleError(
+            f"{first.project} and {second.project} would hold more than the {capacity} GPUs that "
+            f"validation.maxGpus allows: at their limits they hold {int(first.limit) + second_jobs}"
+        )
     if both[first.project] <= first.deserved:
         raise ImpossibleError(
             f"{capacity} free GPUs do not let {first.project} borrow beside {second.project}: "

@@ -16,6 +16,7 @@ def expected(
     psa_default: str,
     min_free_pods: int,
     min_certificate_days: int,
+    min_renewed_days: int,
     probe_token: str,
 ) -> Json:
     """Expectations by check id.
@@ -52,6 +53,8 @@ def expected(
         "preflight.blast_radius": {"atRisk": []},
         "preflight.webhooks": {"queue": "answers", "podGroup": "answers", "pod": "answers"},
         "preflight.certificates": {"fewestDays": {"atLeast": min_certificate_days}},
+        "preflight.certificates_api": {"days": {"atLeast": min_certificate_days}},
+        "preflight.certificates_knative": {"fewestDays": {"atLeast": min_renewed_days}},
         "preflight.ingress_class": {"defaults": 1},
         "preflight.tls": _tls(outputs, min_certificate_days),
         "preflight.pull_secrets": {"missing": []},
@@ -77,6 +80,8 @@ def _tls(outputs: StackOutputs, min_days: int) -> Json:
     found = {
         use: {"names": {"contains": f"*.{domain}"}, "days": {"atLeast": min_days}} for use, domain in served
     }
+    if found and outputs.tls.ca:
+        found["ca"] = {"days": {"atLeast": min_days}}
     return found or {"domains": {"atLeast": 1}}
 
 

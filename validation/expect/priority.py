@@ -26,9 +26,13 @@ class Plan:
 
 
 def plan(bed: Bed) -> Plan:
-    """Quota of one GPU under a limit of two: small on any cluster. ImpossibleError below two free GPUs."""
-    need(bed, 2, "priority")
-    return Plan(deserved=1, limit=2, trains=2, builds=1)
+    """Quota of one GPU under a limit of two: small on any cluster. ImpossibleError below two free GPUs.
+
+    Where more are free than may be used, the build gets another GPU than the one that its victim still has.
+    """
+    made = Plan(deserved=1, limit=2, trains=2, builds=1)
+    need(bed, made.limit if bed.scarce else made.limit + made.evicted, "priority")
+    return made
 
 
 def expected(made: Plan) -> dict[str, Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from validation import names
-from validation.observe.pods import active, gpus, label, node, of_suite
+from validation.observe.pods import active, gpus, label, name, node, of_suite
 from validation.quantity import parse
 
 Json = dict[str, Any]
@@ -38,13 +39,22 @@ def allocatable(thing: Json, resource: str = names.GPU_RESOURCE) -> int:
 
 
 def in_pool(nodes: list[Json], label_key: str, pool: str) -> list[Json]:
-    """Nodes of a pool; all when no pool is named."""
-    return [n for n in nodes if not pool or label(n, label_key) == pool]
+    """Nodes of a pool; the pool without a name is that of the nodes without the label."""
+    return [n for n in nodes if (label(n, label_key) or "") == pool]
 
 
 def schedulable(thing: Json) -> bool:
     """Not cordoned."""
     return not thing.get("spec", {}).get("unschedulable", False)
+
+
+def holders(pods: list[Json], nodes: Collection[str]) -> list[str]:
+    """Who outside the suite holds GPUs on these nodes, in words."""
+    return [
+        f"{name(pod)} holds {gpus(pod)} on {node(pod)}"
+        for pod in pods
+        if node(pod) in nodes and active(pod) and gpus(pod) and not of_suite(pod)
+    ]
 
 
 def measure(nodes: list[Json], pods: list[Json], max_gpus: int = 0) -> Capacity:

@@ -11,6 +11,24 @@ from validation.cluster import Cluster
 Json = dict[str, Any]
 
 
+class Watch:
+    """Evictions of a whole run, asked for again and again: the API server forgets events after an hour."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] | None = None
+
+    def news(self, cluster: Cluster) -> list[Json]:
+        """Those since the last call; the first call only takes note of what there is."""
+        events = _events(cluster)
+        known, self._known = self._known, {e["metadata"]["uid"]: _times(e) for e in events}
+        return [] if known is None else _told(events, known)
+
+    @property
+    def begun(self) -> bool:
+        """Did the first call get an answer?"""
+        return self._known is not None
+
+
 def seen(cluster: Cluster) -> dict[str, int]:
     """Eviction events there are now: uid -> times. Counted, not timed: clocks here and there may differ."""
     return {e["metadata"]["uid"]: _times(e) for e in _events(cluster)}
@@ -18,8 +36,12 @@ def seen(cluster: Cluster) -> dict[str, int]:
 
 def since(cluster: Cluster, before: Mapping[str, int]) -> list[Json]:
     """KAI's Evict events on PodGroups that are new or were repeated since seen(), oldest first."""
+    return _told(_events(cluster), before)
+
+
+def _told(events: list[Json], before: Mapping[str, int]) -> list[Json]:
     found = []
-    for event in _events(cluster):
+    for event in events:
         if before.get(event["metadata"]["uid"]) == _times(event):
             continue
         target = event["involvedObject"]

@@ -77,6 +77,7 @@ def _group(at: Snapshot, mine: list[Json]) -> Json:
         "reservationPods": len(reserved),
         "reservationOnSameNode": {pods.node(r) for r in reserved} == {pods.node(p) for p in mine},
         "names": [pods.name(r) for r in reserved],
+        "why": [f"reservation pod {pods.name(r)}" for r in reserved],
     }
 
 
@@ -90,22 +91,23 @@ def _uuids(at: Snapshot, mine: list[Json], inside: dict[str, Json]) -> Json:
     for reservation in reserved:
         found, source = uuids_of_pod(at.cluster, reservation)
         in_kubelet += found
-    everything = {*in_smi, *in_logs, *in_maps, *in_annotation, *in_kubelet}
+    values = {
+        "nvidiaSmi": in_smi,
+        "logs": in_logs,
+        "configMaps": in_maps,
+        "annotation": in_annotation,
+        "kubelet": in_kubelet,
+    }
     return {
-        "distinct": len(everything),
+        "distinct": len({uuid for found in values.values() for uuid in found}),
+        "why": [f"{where} {', '.join(dict.fromkeys(found)) or 'nothing'}" for where, found in values.items()],
         "nvidiaSmi": len(in_smi),
         "logs": len(in_logs),
         "configMaps": len(in_maps),
         "annotation": len(in_annotation),
         "kubelet": len(in_kubelet),
         "kubeletSource": source,
-        "values": {
-            "nvidiaSmi": in_smi,
-            "logs": in_logs,
-            "configMaps": in_maps,
-            "annotation": in_annotation,
-            "kubelet": in_kubelet,
-        },
+        "values": values,
         "said": {name: seen["said"] for name, seen in inside.items()},
     }
 
@@ -158,15 +160,19 @@ def over_committed(at: Snapshot) -> dict[str, int | float]:
 
 
 def _newly_held(at: Snapshot, then: Json) -> Json:
-    """Whole GPUs that pods hold now and did not hold before the test."""
+    """Whole GPUs that pods hold now and did not hold before the test, on the nodes that tests may use."""
     new = [
         p
         for p in at.pods
-        if pods.active(p) and pods.node(p) and pods.gpus(p) and p["metadata"]["uid"] not in then["holders"]
+        if pods.active(p)
+        and pods.node(p) in at.capacity.allocatable
+        and pods.gpus(p)
+        and p["metadata"]["uid"] not in then["holders"]
     ]
+    held = pods.held_by_node(at.pods)
     outside = [pods.name(p) for p in new if p["metadata"]["namespace"] != at.outputs.reservationNamespace]
     return {
         "newlyHeld": sum(map(pods.gpus, new)),
         "holders": outside or "reservation pods only",
-        "free": at.capacity.total - sum(pods.held_by_node(at.pods).values()),
+        "free": at.capacity.total - sum(held.get(name, 0) for name in at.capacity.allocatable),
     }

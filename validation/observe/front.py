@@ -9,6 +9,7 @@ from typing import Any
 from validation import https, names
 from validation.ingress import Ingress, IngressError, find
 from validation.observe import pods
+from validation.observe.certificates import days_left
 from validation.observe.snapshot import Snapshot
 
 Json = dict[str, Any]
@@ -45,7 +46,8 @@ def tls(at: Snapshot) -> Json:
         return {**{use: {"error": str(error)} for use in domains}, "why": [str(error)]}
     shown = {use: _shown(ingress, domain) for use, domain in domains.items()}
     why = [f"{use}: {seen['error']}" for use, seen in shown.items() if "error" in seen]
-    return {**shown, **({"why": why} if why else {})}
+    ca = {"ca": {"days": days_left(at.outputs.tls.ca.encode())}} if at.outputs.tls.ca else {}
+    return {**shown, **ca, **({"why": why} if why else {})}
 
 
 def _shown(ingress: Ingress, domain: str) -> Json:

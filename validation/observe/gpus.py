@@ -41,11 +41,6 @@ def free_capacity(at: Snapshot) -> Json:
 def _not_free(at: Snapshot) -> list[str]:
     """Who holds the GPUs that are not free, and which nodes take no pods."""
     offered = at.capacity.allocatable
-    holders = [
-        f"{pods.name(p)} holds {pods.gpus(p)} on {pods.node(p)}"
-        for p in at.pods
-        if pods.node(p) in offered and pods.active(p) and pods.gpus(p) and not pods.of_suite(p)
-    ]
     cordoned = [
         f"node {n['metadata']['name']} is cordoned"
         for n in at.nodes
@@ -54,7 +49,7 @@ def _not_free(at: Snapshot) -> list[str]:
     pool = at.outputs.validation.nodePool
     where = f" in node pool {pool}" if pool else ""
     none = [] if offered or cordoned else [f"no node{where} offers {names.GPU_RESOURCE}"]
-    return [*holders, *cordoned, *none]
+    return [*capacity.holders(at.pods, offered), *cordoned, *none]
 
 
 def gpu_labels(at: Snapshot) -> Json:

@@ -96,9 +96,7 @@ LOOKS: Mapping[str, Look] = {
         "node_pools.outside": node_pools.outside(at, seen, given["pool"]),
         "node_pools.scheduler": node_pools.scheduler(at, given["pool"]),
     },
-    "node_pools_inside": lambda at, seen, given: {
-        "node_pools.inside": node_pools.inside(at, seen, given["pool"])
-    },
+    "node_pools_inside": lambda at, seen, _given: {"node_pools.inside": node_pools.inside(at, seen)},
     "shard": lambda at, _seen, given: node_pools.scheduler(at, given["pool"]),
     "fair_share_over_time_jobs": lambda at, _seen, given: usage.jobs(at, given["used"], given["spared"]),
     "fair_share_over_time_usage": lambda at, _seen, given: usage.usage(

@@ -26,11 +26,12 @@ def seconds(at: Snapshot) -> float:
 
 
 def start(at: Snapshot) -> Json:
-    """Free GPUs and all GPUs by node, and the driver mode of the GPU nodes."""
+    """Free GPUs and all GPUs by node, how many may be used, and the driver mode of the GPU nodes."""
     offered = at.capacity
     modes = {mode_of(node) for node in capacity.gpu_nodes(at.nodes)}
     return {
         "free": {name: gpus - offered.held.get(name, 0) for name, gpus in offered.allocatable.items()},
+        "budget": offered.free,
         "nodes": gpus_of_nodes(at),
         "mode": modes.pop() if len(modes) == 1 else "mixed",
         "epoch": time.time(),

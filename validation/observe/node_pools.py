@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from validation import names
-from validation.observe import nodes, pods
+from validation.observe import capacity, nodes, pods
 from validation.observe.snapshot import Snapshot
 from validation.observe.watched import Watched, ever_scheduled
 
@@ -44,11 +44,12 @@ def outside(at: Snapshot, watched: Watched, pool: str) -> Json:
     }
 
 
-def inside(at: Snapshot, watched: Watched, pool: str) -> Json:
+def inside(at: Snapshot, watched: Watched) -> Json:
     """The pool's own pods: one that fills it, one that would need more."""
     filler = [pod for pod in nodes.of_role(at, TEST, "inside") if pods.running(pod)]
     excess = nodes.of_role(at, TEST, "excess")
-    others = [nodes.hostname(n) for n in at.nodes if pods.label(n, at.outputs.nodePoolLabelKey) != pool]
+    bed = capacity.in_pool(at.nodes, at.outputs.nodePoolLabelKey, at.outputs.validation.nodePool)
+    others = [nodes.hostname(n) for n in bed]
     return {
         "running": len(filler),
         "nodes": sorted({str(pods.node(pod)) for pod in filler}),

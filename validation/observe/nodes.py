@@ -19,8 +19,17 @@ def hostname(node: Json) -> str:
 
 
 def facts(at: Snapshot) -> Json:
-    """GPU nodes with their pools, nodes without GPUs, what is free, evictions so far, the time (Unix s)."""
-    offered, held = at.capacity.allocatable, at.capacity.held
+    """What a plan starts from, evictions so far, and the time (Unix s)."""
+    return {
+        **bed(at, at.capacity),
+        "evictions": evictions.seen(at.cluster),
+        "epoch": time.time(),
+    }
+
+
+def bed(at: Snapshot, measured: capacity.Capacity) -> Json:
+    """GPU nodes with their pools, nodes without GPUs, and what is free."""
+    offered, held = measured.allocatable, measured.held
     by_name = {node["metadata"]["name"]: node for node in at.nodes}
     return {
         "nodes": [
@@ -35,10 +44,8 @@ def facts(at: Snapshot) -> Json:
             for name, gpus in sorted(offered.items())
         ],
         "plainNodes": sorted(name for name, node in by_name.items() if not capacity.allocatable(node)),
-        "freeGpus": at.capacity.free,
-        "scarce": at.capacity.free == at.capacity.unbounded,
-        "evictions": evictions.seen(at.cluster),
-        "epoch": time.time(),
+        "freeGpus": measured.free,
+        "scarce": measured.free == measured.unbounded,
     }
 
 

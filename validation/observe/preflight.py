@@ -36,6 +36,8 @@ CHECKS: dict[str, Callable[[Snapshot], Json]] = {
     "preflight.blast_radius": tenants.blast_radius,
     "preflight.webhooks": webhooks,
     "preflight.certificates": certificates.certificates,
+    "preflight.certificates_api": certificates.api_server,
+    "preflight.certificates_knative": certificates.knative,
     "preflight.ingress_class": front.ingress_class,
     "preflight.tls": front.tls,
     "preflight.pull_secrets": installation.pull_secrets,
@@ -101,6 +103,7 @@ def _serves_models(at: Snapshot) -> bool:
 def applicable(found: Json) -> dict[str, bool]:
     """Which of the checks that an environment may declare n/a could run here."""
     return {
+        "preflight.certificates_knative": bool(found["preflight.certificates_knative"].get("days")),
         "preflight.ingress_class": bool(found["preflight.ingress_class"].get("names")),
         "preflight.tls": bool(found["preflight.tls"]),
         "preflight.pull_secrets": bool(found["preflight.pull_secrets"].get("named")),

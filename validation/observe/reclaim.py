@@ -6,7 +6,7 @@ from typing import Any
 
 from validation import names
 from validation.expect.reclaim import CLAIMANT, VICTIM
-from validation.observe import pods, queues
+from validation.observe import capacity, pods, queues
 from validation.observe.snapshot import Snapshot
 from validation.timeline import Life
 
@@ -27,6 +27,7 @@ def fill(at: Snapshot) -> Json:
         "victimNonPreemptible": queues.allocated_non_preemptible(at.queues.get(VICTIM)),
         "victimPods": len(mine),
         "freeGpus": at.capacity.total - held,
+        "why": capacity.holders(at.pods, at.capacity.allocatable),
         "uids": {pods.name(p): p["metadata"]["uid"] for p in _of_role(at, "protected")},
     }
 
@@ -46,6 +47,9 @@ def after(at: Snapshot, lives: list[Life], protected_uids: dict[str, str], claim
             "evictedNonPreemptible": sum(1 for life in evicted if life.role == "protected"),
             "evictedQueues": sorted({life.queue for life in evicted}),
             "victimRunning": len(_of_role(at, "filler")) + len(protected),
+            "why": [
+                f"{life.name} began to end at +{(life.deleting or 0) - claimed_at:.3f} s" for life in evicted
+            ],
             "order": [f"+{(life.deleting or 0) - claimed_at:.3f} s {life.name}" for life in evicted],
         },
         "reclaim.reclaimed": {
@@ -58,6 +62,11 @@ def after(at: Snapshot, lives: list[Life], protected_uids: dict[str, str], claim
             "running": len(protected),
             "sameUids": {pods.name(p): p["metadata"]["uid"] for p in protected} == protected_uids,
             "restarts": sum(map(pods.restarts, protected)),
+            "why": [
+                f"{name} ran before the claim and does not any more"
+                for name, uid in protected_uids.items()
+                if uid not in {p["metadata"]["uid"] for p in protected}
+            ],
         },
         "reclaim.latency": {
             "seconds": round(max(latencies), 3) if latencies else None,

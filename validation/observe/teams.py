@@ -13,9 +13,17 @@ Json = dict[str, Any]
 
 def start(at: Snapshot, department_queues: list[str]) -> Json:
     """Before the test: what the departments hold, and the free GPUs."""
+    holding = [
+        f"{pods.name(pod)} is in queue {queue}"
+        for pod in at.pods
+        if pods.active(pod) and pods.node(pod) and not pods.of_suite(pod)
+        if (queue := queues.queue_of(pod, at.groups, at.outputs.queueLabelKey))
+        and {q["metadata"]["name"] for q in queues.ancestors(queue, at.queues)} & set(department_queues)
+    ]
     return {
         "allocated": {name: queues.allocated(at.queues.get(name)) for name in department_queues},
         "freeGpus": at.capacity.free,
+        "why": holding,
     }
 
 

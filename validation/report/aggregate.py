@@ -13,7 +13,7 @@ from validation.report.model import CheckResult, Component, Report, TestRun
 from validation.report.unreal import unreal
 
 # Of a run's plan, what describes the installation.
-INSTALLATION = ("context", "clusterKind", "profile", "driver", "domain", "cluster")
+INSTALLATION = ("context", "clusterKind", "profile", "driver", "domain", "cluster", "images", "settings")
 
 
 def aggregate(records: Records, reasons: Mapping[str, str]) -> Report:
@@ -37,23 +37,26 @@ def aggregate(records: Records, reasons: Mapping[str, str]) -> Report:
         checks=results,
         fake_gpus=run.get("fakeGpus", False),
         installation={key: run[key] for key in INSTALLATION if key in run},
-        tests=[_test(test, results) for test in declared.tests().values()],
+        tests=[_test(test, results, run.get("chains") or {}) for test in declared.tests().values()],
+        chains=run.get("chainsNote", ""),
         deviations=deviations(found_in(run), run.get("support") or {}),
         manual_steps=concerning("manual_steps", run),
         not_real=unreal(run),
     )
 
 
-def _test(test: declared.Test, results: list[CheckResult]) -> TestRun:
-    """A test's time: its first check begins with it, its last record ends it."""
-    times = [(moment(r.at), r.seconds) for r in results if r.test == test.name and r.at and r.verdict != "na"]
+def _test(test: declared.Test, results: list[CheckResult], chains: Mapping[str, str]) -> TestRun:
+    """A test's time, from its first check's beginning to its last record, and the chain that it ran in."""
+    late = {check.id for check in test.checks if check.late}
+    mine = [r for r in results if r.test == test.name and r.at and r.id not in late]
+    times = [(moment(r.at), r.seconds) for r in mine if r.verdict != "na"]
     # A test that stopped before its first check has a time, too.
-    ran = any(r.verdict in ("pass", "fail") for r in results if r.test == test.name and r.at)
+    ran = any(r.verdict in ("pass", "fail") for r in mine)
     return TestRun(
         name=test.name,
         requirement=test.requirement,
         title=test.title,
-        chain=test.chain,
+        chain=chains.get(test.name, ""),
         begun=round(min(at - seconds for at, seconds in times), 3) if ran else 0.0,
         ended=max(at for at, _ in times) if ran else 0.0,
     )

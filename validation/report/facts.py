@@ -23,6 +23,8 @@ def observe(cluster: Cluster) -> Json:
         nodes = cluster.items(names.NODES)
         return {
             "kubernetes": str(cluster.get("/version")["gitVersion"]).removeprefix("v"),
+            # A cluster has no other identity than that of its oldest namespace.
+            "uid": cluster.get(f"{names.NAMESPACES}/kube-system")["metadata"]["uid"],
             "nodes": len(nodes),
             "gpuNodes": _gpus(nodes),
             "gpuMode": _mode(nodes),

@@ -8,6 +8,8 @@ from validation.report.axis import RIGHT, WIDTH, Axis
 from validation.report.model import Report, TestRun, worst
 
 ROW, HEAD = 24, 22
+# The heading of tests that are in no chain, where others are.
+ALONE = "alone"
 # Room that the words beside a bar need.
 WORDS = 120
 
@@ -47,7 +49,7 @@ def gantt(report: Report, began: float, axis: Axis) -> Gantt:
     y = 0
     for chain, tests in _chains(report):
         if chain:
-            headings.append((chain, y))
+            headings.append((chain if chain == ALONE else f"chain {chain}", y))
             y += HEAD
         for test in tests:
             left, right = axis.x(test.begun - began), axis.x(test.ended - began)

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from validation import timeline, wording
-from validation.report import attachments, conformance, model
+from validation.report import attachments, changes, conformance, model
 from validation.report.aggregate import moment
 from validation.report.attachments import Attachment
 from validation.report.axis import clock
@@ -77,6 +77,7 @@ def render(report: Report, root: Path, project: Path, digest: str) -> str:
         failed=_failed(report),
         picture=_picture(report, root),
         conformance=conformance.requirements(report),
+        kinds=changes.KINDS,
         digest=digest,
         marks=MARKS,
         words=WORDS,

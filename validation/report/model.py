@@ -109,7 +109,8 @@ def proof(checks: Iterable[CheckResult]) -> str:
 class Report:
     """A whole run; times are UTC, ISO 8601.
 
-    Of later additions (installation and below) a report of an earlier version has none.
+    Of later additions (installation and below) a report of an earlier version has none. `chains`: on which
+    nodes tests ran beside each other, or why none did.
     """
 
     environment: str
@@ -123,6 +124,9 @@ class Report:
     deviations: list[Json] = field(default_factory=list)
     manual_steps: list[Json] = field(default_factory=list)
     not_real: list[str] = field(default_factory=list)
+    # What changed since an earlier report, see changes.py; None when there was none to compare with.
+    against: Json | None = None
+    chains: str = ""
 
     @property
     def summary(self) -> Summary:
@@ -166,6 +170,8 @@ class Report:
             "deviations": self.deviations,
             "manualSteps": self.manual_steps,
             "notReal": self.not_real,
+            **({"against": self.against} if self.against else {}),
+            "chains": self.chains,
         }
 
 
@@ -187,6 +193,8 @@ def load(data: Any) -> Report:
             deviations=list(data.get("deviations", [])),
             manual_steps=list(data.get("manualSteps", [])),
             not_real=list(data.get("notReal", [])),
+            against=data.get("against"),
+            chains=str(data.get("chains", "")),
         )
         told = data["summary"]
     except (KeyError, TypeError) as error:

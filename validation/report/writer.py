@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from validation import redact, timeline
 from validation.files import write_atomically
 from validation.records import Records
-from validation.report import conformance
+from validation.report import changes, conformance
 from validation.report.aggregate import aggregate
 from validation.report.ctrf import to_ctrf
 from validation.report.html import render
@@ -28,15 +28,20 @@ class Written:
     redacted: list[Path]
 
 
-def write(records: Records, project: Path, not_applicable: Mapping[str, str]) -> Written:
+def write(
+    records: Records, project: Path, not_applicable: Mapping[str, str], earlier: Path | None = None
+) -> Written:
     """Write every file of the report; files whose content is the same stay untouched.
 
-    FileNotFoundError without a started run.
+    `earlier`: a report to compare with; ReportError when it is none. FileNotFoundError without a started run.
     """
     root = records.root
     # Before anything is shown: what a test stored by itself was not looked at yet.
     redacted = [path for path in _stored(root) if redact.file(path)]
     report = aggregate(records, not_applicable)
+    if earlier is not None:
+        known, digest = changes.read(earlier)
+        report = replace(report, against=redact.data(changes.against(known, digest, report)))
     text = json.dumps(report.as_dict(), indent=1) + "\n"
     files = {
         "report.json": text,

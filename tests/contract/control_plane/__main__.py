@@ -23,6 +23,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--token-seconds", type=float, default=3600)
     parser.add_argument("--ready-after", type=float, default=1)
     parser.add_argument("--connect-after", type=float, default=5)
+    parser.add_argument("--kubeconfig", type=Path, help="cluster that trainings are made on")
+    parser.add_argument("--context", default="")
     given = parser.parse_args(arguments)
     password = os.environ.get("DOUBLE_PASSWORD", "")
     if not password:
@@ -33,6 +35,8 @@ def main(arguments: list[str]) -> int:
         token_seconds=given.token_seconds,
         ready_after=given.ready_after,
         connect_after=given.connect_after,
+        kubeconfig=given.kubeconfig,
+        context=given.context,
     )
     app, _ = application(options)
     uvicorn.run(app, host=given.host, port=given.port, ssl_certfile=given.certificate, ssl_keyfile=given.key)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Options:
-    """Times are in seconds; `connect_after` below 0 leaves clusters waiting until they are told."""
+    """Times are in seconds; `connect_after` below 0 leaves clusters waiting until they are told.
+
+    Trainings are made on the cluster of `kubeconfig` and `context`; without one they are refused.
+    """
 
     username: str = "admin@example.test"
     password: str = field(default="", repr=False)
@@ -15,4 +19,5 @@ class Options:
     page: int = 2
     ready_after: float = 0
     connect_after: float = 0
-    version: str = "3.0.24"
+    kubeconfig: Path | None = None
+    context: str = ""

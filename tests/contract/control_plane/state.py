@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from tests.contract.control_plane.behind import Behind
 from tests.contract.control_plane.failures import FailureError, Journal
 from tests.contract.control_plane.options import Options
 
@@ -33,6 +34,8 @@ class State:
     projects: dict[str, Json] = field(default_factory=dict)
     accounts: dict[str, Json] = field(default_factory=dict)
     rules: dict[int, Json] = field(default_factory=dict)
+    workloads: dict[str, Json] = field(default_factory=dict)
+    cluster: Behind | None = None
     tokens: dict[str, tuple[str, float]] = field(default_factory=dict)
     numbers: Iterable[int] = field(default_factory=lambda: itertools.count(1))
     roles: list[Json] = field(default_factory=list)

@@ -75,78 +75,78 @@ def test_an_unknown_key_is_refused(section: str, tmp_path: Path) -> None:
     assert found[0].startswith(shown(f"{section}.colour"))
 
 
+REFUSED: list[tuple[dict[str, Any], str, Any, str]] = [
+    (FULL, "ngc", {}, "ngc.acceptLicense: found false; expected true; read the NVIDIA"),
+    (FULL, "ngc.supportEntitled", True, "ngc.apiKey: found nothing; expected a key exactly where"),
+    (FULL, "ngc.apiKey", "key", "ngc.apiKey: found a key; expected a key exactly where"),
+    (
+        FULL,
+        "scheduler",
+        {"version": "0.18.6"},
+        "scheduler: found a section; expected nothing with profile",
+    ),
+    (
+        FULL,
+        "controlPlane.version",
+        "2.25.1",
+        'controlPlane.version: found "2.25.1"; expected one of',
+    ),
+    (FULL, "controlPlane.stack", "other", "controlPlane.stack: found"),
+    (FULL, "controlPlane.source", "stack", "controlPlane.stack: found nothing; expected a stack's name"),
+    (
+        FULL,
+        "controlPlane.certificate",
+        ...,
+        "controlPlane.certificate: found nothing; expected",
+    ),
+    (FULL, "controlPlane.admin", ..., "controlPlane.admin.password: found nothing; expected the first"),
+    (FULL, "controlPlane.admin.password", "Password1", "controlPlane.admin.password: found one that the"),
+    (FULL, "controlPlane.admin.password", "Pass-w1", "controlPlane.admin.password: found one that the"),
+    (FULL, "controlPlane.access", {"clientId": "kit"}, 'controlPlane.access.clientId: found "kit"'),
+    (
+        FULL,
+        "controlPlane.postgresql",
+        {"host": "db", "username": "runai"},
+        "controlPlane.postgresql.password: found nothing; expected the password of user",
+    ),
+    (
+        FULL,
+        "controlPlane.postgresql",
+        {"host": "db", "username": "runai", "password": "x", "version": "17"},
+        "controlPlane.postgresql.version: found a secret; expected '16'",
+    ),
+    (FULL, "clusterAgents.enabled", False, "departments: found a list; expected nothing while"),
+    (FULL, "clusterAgents.domain", "x.example.test", "clusterAgents.certificate: found nothing"),
+    (AGENTS, "controlPlane.domain", ..., "controlPlane.domain: found nothing"),
+    (AGENTS, "controlPlane.access", ..., "controlPlane.access.clientSecret: found nothing"),
+    (AGENTS, "clusterAgents.domain", ..., "clusterAgents.domain: found nothing; expected this cluster's"),
+    (AGENTS, "clusterAgents.enabled", False, "clusterAgents.enabled: found false; expected true with"),
+    (
+        FULL,
+        "serviceAccounts",
+        [{"name": "kit", "grants": [{"role": "r", "scope": "project/none"}]}],
+        'serviceAccounts[0].grants[0].scope: found "project/none"; expected a department or project',
+    ),
+    (
+        FULL,
+        "departments.0.projects.0.gpu",
+        {"deserved": -1},
+        "departments[0].projects[0].gpu.deserved: found -1; expected a number or a share",
+    ),
+    (FULL, "controlPlane.domain", "runai.elsewhere.test", "controlPlane.certificate.certificate: found"),
+    (FULL, "controlPlane.ca", "certificates/plane.key", "controlPlane.ca: found"),
+    (
+        LOCAL,
+        "clusterAgents",
+        {"name": "x"},
+        "clusterAgents: found a section; expected nothing with profile",
+    ),
+    (LOCAL, "scheduler", ..., "scheduler: found nothing; expected a value; set it"),
+]
+
+
 @pytest.mark.req("I13")
-@pytest.mark.parametrize(
-    ("base", "path", "value", "line"),
-    [
-        (FULL, "ngc", {}, "ngc.acceptLicense: found false; expected true; read the NVIDIA"),
-        (FULL, "ngc.supportEntitled", True, "ngc.apiKey: found nothing; expected a key exactly where"),
-        (FULL, "ngc.apiKey", "key", "ngc.apiKey: found a key; expected a key exactly where"),
-        (
-            FULL,
-            "scheduler",
-            {"version": "0.18.6"},
-            "scheduler: found a section; expected nothing with profile",
-        ),
-        (
-            FULL,
-            "controlPlane.version",
-            "2.25.1",
-            'controlPlane.version: found "2.25.1"; expected one of',
-        ),
-        (FULL, "controlPlane.stack", "other", "controlPlane.stack: found"),
-        (FULL, "controlPlane.source", "stack", "controlPlane.stack: found nothing; expected a stack's name"),
-        (
-            FULL,
-            "controlPlane.certificate",
-            ...,
-            "controlPlane.certificate: found nothing; expected",
-        ),
-        (FULL, "controlPlane.admin", ..., "controlPlane.admin.password: found nothing; expected the first"),
-        (FULL, "controlPlane.admin.password", "Password1", "controlPlane.admin.password: found one that the"),
-        (FULL, "controlPlane.admin.password", "Pass-w1", "controlPlane.admin.password: found one that the"),
-        (FULL, "controlPlane.access", {"clientId": "kit"}, 'controlPlane.access.clientId: found "kit"'),
-        (
-            FULL,
-            "controlPlane.postgresql",
-            {"host": "db", "username": "runai"},
-            "controlPlane.postgresql.password: found nothing; expected the password of user",
-        ),
-        (
-            FULL,
-            "controlPlane.postgresql",
-            {"host": "db", "username": "runai", "password": "x", "version": "17"},
-            "controlPlane.postgresql.version: found a secret; expected '16'",
-        ),
-        (FULL, "clusterAgents.enabled", False, "departments: found a list; expected nothing while"),
-        (FULL, "clusterAgents.domain", "x.example.test", "clusterAgents.certificate: found nothing"),
-        (AGENTS, "controlPlane.domain", ..., "controlPlane.domain: found nothing"),
-        (AGENTS, "controlPlane.access", ..., "controlPlane.access.clientSecret: found nothing"),
-        (AGENTS, "clusterAgents.domain", ..., "clusterAgents.domain: found nothing; expected this cluster's"),
-        (AGENTS, "clusterAgents.enabled", False, "clusterAgents.enabled: found false; expected true with"),
-        (
-            FULL,
-            "serviceAccounts",
-            [{"name": "kit", "grants": [{"role": "r", "scope": "project/none"}]}],
-            'serviceAccounts[0].grants[0].scope: found "project/none"; expected a department or project',
-        ),
-        (
-            FULL,
-            "departments.0.projects.0.gpu",
-            {"deserved": -1},
-            "departments[0].projects[0].gpu.deserved: found -1; expected a number or a share",
-        ),
-        (FULL, "controlPlane.domain", "runai.elsewhere.test", "controlPlane.certificate.certificate: found"),
-        (FULL, "controlPlane.ca", "certificates/plane.key", "controlPlane.ca: found"),
-        (
-            LOCAL,
-            "clusterAgents",
-            {"name": "x"},
-            "clusterAgents: found a section; expected nothing with profile",
-        ),
-        (LOCAL, "scheduler", ..., "scheduler: found nothing; expected a value; set it"),
-    ],
-)
+@pytest.mark.parametrize(("base", "path", "value", "line"), REFUSED)
 def test_what_cannot_work_is_told_before_anything(
     base: dict[str, Any], path: str, value: Any, line: str, root: Path
 ) -> None:

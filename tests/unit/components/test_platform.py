@@ -35,7 +35,7 @@ def test_every_resource_hangs_below_the_platform(tmp_path: Path) -> None:
     run = run_platform(tmp_path)
     parents = {item.name: item.parent for item in run.resources if item.type.startswith("runai-kit:")}
     top = {"cluster", "namespaces", "fake-gpus", "monitoring", "scheduler", "queues"}
-    top |= {"certificates", "ingress", "inference"}
+    top |= {"certificates", "ingress", "inference", "controls"}
     assert run.children_of("runai-kit") == top
     assert set(parents) == top - {"cluster"} | {"runai-kit", "state-metrics"}
     for item in run.resources:
@@ -94,6 +94,7 @@ def test_the_outputs_are_what_the_inventory_reads(tmp_path: Path) -> None:
         "namespace": "runai-team-a",
         "queue": "team-a",
         "gpu": {"deserved": 2, "limit": 4, "overQuotaWeight": 1},
+        "nodePool": "",
     }
     assert outputs["departments"][1] == {
         "name": "default",

@@ -17,7 +17,9 @@ from components.config import errors
 from components.config.errors import Problem, SettingsError, path_of
 from components.settings import Settings, load
 from tests import corpus
+from tests.full import write_files
 from tests.stack import CATALOG, LOCAL, changed, engine_env
+from tests.unit.components.test_full_settings import REFUSED
 from tests.unit.components.test_settings_rules import root
 
 __all__ = ["root"]  # a fixture
@@ -165,7 +167,8 @@ def test_every_rule_has_a_case(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
         original(self, *arguments, **named)
 
     monkeypatch.setattr(Problem, "__init__", remember)
-    for changes, secret in [*((changes, TOP) for changes in cases()), *alone(root)]:
+    known = [*((changes, TOP) for changes in cases()), *full_cases(root), *alone(root)]
+    for changes, secret in known:
         values = LOCAL
         for key, value in changes.items():
             values = changed(values, key, value)
@@ -192,6 +195,14 @@ def alone(root: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
     yield {"trainingOperator": {"enabled": True}, "charts": {"source": "registry", "directory": "no"}}, TOP
     (root / "charts" / "kai-scheduler-0.12.0.tgz").unlink()
     yield {"domain": "apps.example.test"}, TOP
+
+
+def full_cases(root: Path) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Cases of the full profile, as changes to LOCAL."""
+    write_files(root)
+    for base, path, value, _ in REFUSED:
+        values = changed(base, path, value)
+        yield {key: ... for key in LOCAL if key not in values} | values, TOP
 
 
 def problem_calls(path: Path) -> Iterator[tuple[int, int]]:

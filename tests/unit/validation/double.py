@@ -27,6 +27,7 @@ class Double:
         self.single: dict[str, Json] = {}
         self.admit: Callable[[str, Json], Json] = lambda _path, body: body
         self.deleted: list[str] = []
+        self.shown = b""
         self.on_delete: Callable[[str], None] = lambda _path: None
 
     def add(self, path: str, *things: Json) -> Double:
@@ -66,6 +67,10 @@ class Double:
     def create(self, path: str, body: Json, dry_run: bool = False) -> Json:
         assert dry_run or path == names.ACCESS_REVIEWS, "observations store nothing"
         return self.admit(path, body)
+
+    def certificate(self) -> bytes:
+        """DER of what the API server shows, which a test puts into `shown`."""
+        return self.shown
 
     def patch(self, path: str, change: Json) -> Json:
         """Labels only: that is what the suite patches."""

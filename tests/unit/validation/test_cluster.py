@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from validation.cluster import Cluster, ClusterError
+from validation.foreign import foreign_ca
 
 pytestmark = pytest.mark.req("E3")
 
@@ -170,3 +171,23 @@ def test_a_server_that_is_not_there_is_named(server: tuple[int, Path]) -> None:
     with pytest.raises(ClusterError, match="API server of context 'there' does not answer") as caught:
         cluster.get("/version")
     assert caught.value.status == 0
+
+
+@pytest.mark.req("V1")
+def test_the_servers_certificate_is_seen_only_when_it_is_trusted(server: tuple[int, Path]) -> None:
+    shown = x509.load_der_x509_certificate(Cluster(kubeconfig(server), "there").certificate())
+    assert shown == x509.load_pem_x509_certificate((server[1] / "ca.pem").read_bytes())
+    other = server[1] / "other.pem"
+    other.write_text(foreign_ca())
+    with pytest.raises(ClusterError, match="certificate verify failed"):
+        Cluster(kubeconfig(server, **{"certificate-authority": str(other)}), "there").certificate()
+
+
+@pytest.mark.req("V1")
+def test_a_server_behind_a_proxy_or_without_tls_shows_no_certificate(server: tuple[int, Path]) -> None:
+    for change, how in (
+        ({"proxy-url": "http://127.0.0.1:9"}, "by a proxy"),
+        ({"server": "http://127.0.0.1:9"}, "at"),
+    ):
+        with pytest.raises(ClusterError, match=f"reached {how}"):
+            Cluster(kubeconfig(server, **change), "there").certificate()

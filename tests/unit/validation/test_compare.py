@@ -62,3 +62,12 @@ def test_matchers_in_both_directions(expected: Any, good: Any, bad: Any) -> None
 def test_a_difference_names_the_place_and_both_values() -> None:
     (line,) = differences({"team-a": {"projectAllocated": 4}}, {"team-a": {"projectAllocated": 3}})
     assert line == "team-a.projectAllocated: expected 4, found 3"
+
+
+def test_an_exact_mapping_names_the_keys_that_differ() -> None:
+    told = differences({"n": {"exactly": {"a": 4, "b": 4, "d": 1}}}, {"n": {"a": 3, "b": 4, "c": 1}})
+    assert told == [
+        "n.a: expected 4, found 3",
+        "n.d: expected 1, found nothing",
+        "n.c: expected nothing, found 1",
+    ]

@@ -146,11 +146,11 @@ def test_reclaim_fills_the_capacity_and_takes_no_protected_pod(capacity: int, de
 @pytest.mark.req("V1")
 def test_preflight_expects_what_the_outputs_promise() -> None:
     live = {"apiAddress": "10.96.0.1", "gpuNodes": ["w"], "labelledGpus": {"w": 8}}
-    wanted = preflight.expected(outputs(), live, "restricted", 10, 30, "word")
+    wanted = preflight.expected(outputs(), live, "restricted", 10, 30, 1, "word")
     assert wanted["preflight.gpu_count"] == {
         "allocatable": {"exactly": {"runai-kit-worker": 4, "runai-kit-worker2": 4}}
     }
     assert wanted["preflight.queues"]["team-a"]["parent"] == "engineering"
     assert wanted["preflight.versions"]["kai-scheduler"] == "0.12.0"
-    without = preflight.expected(outputs(expectedGpus={}), live, "restricted", 10, 30, "word")
+    without = preflight.expected(outputs(expectedGpus={}), live, "restricted", 10, 30, 1, "word")
     assert without["preflight.gpu_count"]["allocatable"] == {"exactly": {"w": 8}}

@@ -223,7 +223,7 @@ def test_fields_follow_the_driver_mode(mode: str, has: str, lacks: str) -> None:
 
 def test_the_plan_fits_the_bed() -> None:
     def whole(free: dict[str, int]) -> int:
-        return expect.plan(free, load(SETTINGS)).whole
+        return expect.plan(free, sum(free.values()), load(SETTINGS)).whole
 
     assert whole({"w1": 4, "w2": 4}) == whole({"w1": 4}) == whole({"w1": 2, "w2": 1}) == 2
     assert whole({"w1": 1, "w2": 1}) == whole({"w1": 2}) == 1
@@ -233,7 +233,7 @@ def test_the_plan_fits_the_bed() -> None:
 
 def test_without_inference_its_pods_are_not_expected() -> None:
     outputs = load({**SETTINGS, "inference": {"enabled": False}})
-    made = expect.plan({"w1": 4}, outputs)
+    made = expect.plan({"w1": 4}, 4, outputs)
     assert made.serving is False
     assert "queue-proxy" not in expect.expected(made, outputs, NODES, "vgpu")["monitoring.targets"]["pools"]
 

@@ -48,7 +48,7 @@ def test_work_of_the_pool_stays_in(tmp_path: Path, place: str, excess: str | Non
         pod("runai-kit-excess", on=excess, gpus=1, phase=phase, test="node_pools", role="excess"),
     )
     seen = Seen(tmp_path, "node_pools").line(1, "runai-kit-excess", "excess", phase)
-    found = node_pools.inside(cluster.at(), seen.watched, expect_pools.POOL)
+    found = node_pools.inside(cluster.at(), seen.watched)
     assert (differences(expect_pools.expected(POOLS)["node_pools.inside"], found) == []) is right
 
 

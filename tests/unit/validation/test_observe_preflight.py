@@ -44,6 +44,12 @@ def certificate(days: int) -> str:
     return base64.b64encode(made.public_bytes(serialization.Encoding.PEM)).decode()
 
 
+def der(bundle: str) -> bytes:
+    """What a server shows of a certificate that webhooks have."""
+    loaded = x509.load_pem_x509_certificate(base64.b64decode(bundle))
+    return loaded.public_bytes(serialization.Encoding.DER)
+
+
 def admit(path: str, body: Json) -> Json:
     """An API server with default level restricted and KAI's three webhooks."""
     if path == names.ACCESS_REVIEWS:
@@ -90,6 +96,10 @@ def bed() -> Double:
         c.add(names.NAMESPACES, thing(n["name"], labels={names.PSA_ENFORCE_LABEL: n["psa"]}))
     hook = {"clientConfig": {"service": {"namespace": "kai-scheduler"}, "caBundle": certificate(3650)}}
     c.add(names.MUTATING_WEBHOOKS, thing("mutating-kai-admission", webhooks=[hook]))
+    # Knative's live for a week.
+    serving = {"clientConfig": {"service": {"namespace": "knative-serving"}, "caBundle": certificate(6)}}
+    c.add(names.VALIDATING_WEBHOOKS, thing("validation.webhook.serving.knative.dev", webhooks=[serving]))
+    c.shown = der(certificate(300))
     balanced = {"loadBalancer": {"ingress": [{"ip": "192.0.2.7"}]}}
     front = thing("haproxy", "haproxy-controller", spec={"ports": [{"port": 443}]}, status=balanced)
     c.add(names.SERVICES, front)
@@ -101,7 +111,7 @@ def judged(cluster: Double) -> tuple[set[str], Json]:
     at = cluster.at()
     found, _ = preflight.observe(at)
     found["preflight.access"] = rights.access(at)
-    wanted = expect.expected(load(OUTPUTS), preflight.live_facts(at), "restricted", 10, 30, "word")
+    wanted = expect.expected(load(OUTPUTS), preflight.live_facts(at), "restricted", 10, 30, 1, "word")
     wanted["preflight.access"] = {"denied": []}
     usable = preflight.applicable(found)
     bad = {c for c in found if usable.get(c, True) and differences(wanted[c], found[c])}
@@ -226,6 +236,14 @@ def short_certificate(c: Double) -> None:
     first(c, names.MUTATING_WEBHOOKS)["webhooks"][0]["clientConfig"]["caBundle"] = certificate(7)
 
 
+def knatives_certificate_ends(c: Double) -> None:
+    first(c, names.VALIDATING_WEBHOOKS)["webhooks"][0]["clientConfig"]["caBundle"] = certificate(0)
+
+
+def the_servers_certificate_ends(c: Double) -> None:
+    c.shown = der(certificate(29))
+
+
 def no_webhook(c: Double) -> None:
     c.objects[names.MUTATING_WEBHOOKS] = []
 
@@ -308,6 +326,8 @@ def pull_secret_missing(c: Double) -> None:
         (runai_beside, {"exclusive_profile"}),
         (runai_crd, {"exclusive_profile"}),
         (short_certificate, {"certificates"}),
+        (knatives_certificate_ends, {"certificates_knative"}),
+        (the_servers_certificate_ends, {"certificates_api"}),
         (no_webhook, {"certificates"}),
         (silent_admission, {"webhooks"}),
         (dead_admission, {"webhooks"}),
@@ -371,7 +391,7 @@ def test_a_certificate_that_clients_would_not_take_is_found(
     monkeypatch.setattr(https, "peer", peer)
     bad, found = judged(bed())
     assert bad == {"tls"}
-    wanted = expect.expected(load(OUTPUTS), preflight.live_facts(bed().at()), "restricted", 10, 30, "word")
+    wanted = expect.expected(load(OUTPUTS), preflight.live_facts(bed().at()), "restricted", 10, 30, 1, "word")
     lines = differences(wanted["preflight.tls"], found["preflight.tls"])
     assert any(words in line for line in lines), lines
     assert any(line.startswith("workspaces.") for line in lines)
@@ -391,7 +411,7 @@ def test_where_nothing_is_served_the_check_cannot_pass() -> None:
     at = bed().at(ingress={"enabled": False})
     found, _ = preflight.observe(at)
     assert preflight.applicable(found)["preflight.tls"] is False
-    wanted = expect.expected(at.outputs, preflight.live_facts(at), "restricted", 10, 30, "word")
+    wanted = expect.expected(at.outputs, preflight.live_facts(at), "restricted", 10, 30, 1, "word")
     assert differences(wanted["preflight.tls"], found["preflight.tls"])
 
 

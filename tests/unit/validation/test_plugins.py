@@ -79,7 +79,8 @@ def test_filters_explain_what_is_impossible(tmp_path: Path) -> None:
     play.write_text(
         "- hosts: clusters\n  gather_facts: false\n  tasks:\n"
         '    - ansible.builtin.debug: {msg: "{{ 8 | kit_plan_reclaim(60) }}"}\n'
-        '    - ansible.builtin.debug: {msg: "{{ (kit | kit_plan_over_quota(8)).both }}"}\n'
+        '    - ansible.builtin.debug: {msg: "{{ (kit | kit_plan_over_quota(moment)).both }}"}\n'
+        "      vars: {moment: {freeGpus: 8, scarce: true}}\n"
         '    - ansible.builtin.debug: {msg: "{{ 1 | kit_plan_reclaim(60) }}"}\n'
     )
     done = ansible("ansible-playbook", "-i", "inventory/local", str(play))

@@ -142,10 +142,12 @@ def test_facts_come_from_the_cluster_and_their_absence_stops_nothing() -> None:
     )
     double.single = {
         "/version": {"gitVersion": "v1.34.11"},
+        "/api/v1/namespaces/kube-system": {"metadata": {"uid": "aaaa"}},
         "/apis": {"groups": [{"name": "apps"}, {"name": "gateway.networking.k8s.io"}]},
     }
     found = facts.observe(double.cluster)
     assert found["kubernetes"] == "1.34.11"
+    assert found["uid"] == "aaaa"
     assert found["gpuNodes"] == {"w": {"gpus": 4, "product": "NVIDIA-A100-SXM4-80GB"}}
     assert (found["gpuMode"], found["runtime"]) == ("passthrough", "containerd://2")
     assert found["system"] == "1 x Debian, 1 x Ubuntu"

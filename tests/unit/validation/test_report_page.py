@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -17,7 +18,7 @@ from validation.report.aggregate import aggregate, moment
 from validation.report.axis import LEFT, RIGHT, WIDTH, Axis, clock
 from validation.report.bands import bands
 from validation.report.gantt import gantt
-from validation.report.model import TestRun
+from validation.report.model import TestRun, load
 from validation.report.values import rows
 from validation.report.writer import write
 
@@ -179,7 +180,7 @@ def test_bars_stand_where_tests_ran(records: Records) -> None:
     ]
     drawn = gantt(type(report)(**{**report.__dict__, "tests": tests}), began, Axis(100))
     assert [bar.name for bar in drawn.bars] == ["preflight", "over_quota", "reclaim", "fractional_gpu"]
-    assert [chain for chain, _ in drawn.chains] == ["gpu", "cpu"]
+    assert [chain for chain, _ in drawn.chains] == ["chain gpu", "chain cpu"]
     last = drawn.bars[2]
     assert (last.x + last.width, last.words_left) == (WIDTH - RIGHT, True)
     assert drawn.bars[0].x == LEFT
@@ -215,3 +216,20 @@ def test_rows_put_both_sides_beside_each_other() -> None:
     assert (single.expected, single.observed, single.differs) == ("at least 1", "0", True)
     (crashed,) = rows(None, {"error": "gone"})
     assert (crashed.expected, crashed.differs) == ("nothing", False)
+
+
+def test_what_changed_since_an_earlier_report_has_a_section(records: Records, tmp_path: Path) -> None:
+    write(records, tmp_path, {})
+    earlier = tmp_path / "earlier.json"
+    data = json.loads((records.root / "report.json").read_text())
+    assert 'id="changes"' not in (records.root / "index.html").read_text()
+    data["components"][0]["version"] = "0.0.<1>"
+    data["environment"] = "elsewhere"
+    earlier.write_text(json.dumps(data))
+    shown = write(records, tmp_path, {}, earlier).report
+    html = (records.root / "index.html").read_text()
+    assert shown.against is not None
+    assert 'id="changes"' in html
+    assert "0.0.&lt;1&gt;" in html
+    assert "another environment: elsewhere then" in html
+    assert load(json.loads((records.root / "report.json").read_text())).against == shown.against

@@ -141,10 +141,11 @@ def test_with_one_node_the_rack_comes_late() -> None:
 def test_priorities_need_two_gpus_and_evict_exactly_who_is_in_the_way(bed_: Bed) -> None:
     made = attempt(lambda: priority.plan(bed_))
     if isinstance(made, ImpossibleError):
-        assert bed_.budget < 2
+        assert bed_.budget < (2 if bed_.scarce else 3)
         assert has_numbers(made, bed_)
         return
-    assert made.limit <= bed_.budget
+    # The build may get its GPU before its victim has given back the one it had.
+    assert made.limit + (0 if bed_.scarce else made.evicted) <= bed_.budget
     assert made.trains == made.limit > made.deserved >= made.builds
     assert made.evicted == made.builds
 

@@ -166,7 +166,9 @@ class Watched:
     def __init__(self, events: list[tuple[str, Json]]) -> None:
         self.events = events
 
-    def items(self, _path: str, **_: Any) -> list[Json]:
+    def items(self, path: str, **_: Any) -> list[Json]:
+        if path == names.EVENTS:
+            return []
         return [queue("engineering"), queue("team-a", "engineering", allocated="3")]
 
     def watch(self, _path: str, _seconds: float, **_: Any) -> Any:
@@ -226,7 +228,7 @@ def test_the_sampler_does_not_outlive_its_parent(tmp_path: Path) -> None:
     if pid == 0:
         os._exit(0)
     # The child is a zombie until it is waited for: it must not count as alive.
-    time.sleep(0.05)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     taken = sampler.run(cast(Cluster, Watched([])), tmp_path / "t", tmp_path / "s", pid, 20, 0.05, "q")
     os.waitpid(pid, 0)
     assert taken == 0

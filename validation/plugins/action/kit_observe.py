@@ -90,6 +90,8 @@ class ActionModule(KitAction):
 
     def _preflight(self, at: Snapshot, given: Json) -> Json:
         found, seconds = preflight.observe(at)
+        live = preflight.live_facts(at)
+        self.records.keep_live(live)
         stopped = given.get("stopped")
         probed, took = (
             not_started(stopped) if stopped else probes(at.cluster, float(given["timeout"]), self.say)
@@ -97,7 +99,7 @@ class ActionModule(KitAction):
         return {
             "found": {**found, **probed},
             "seconds": {**seconds, **took},
-            "live": preflight.live_facts(at),
+            "live": live,
             "applicable": preflight.applicable(found),
         }
 

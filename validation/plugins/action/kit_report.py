@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -17,7 +18,9 @@ class ActionModule(KitAction):
 
     def act(self, arguments: Json) -> Json:
         """See the class."""
-        written = write(self.records, Path(self.variable("kit_project_dir")), self.not_applicable)
+        project = Path(self.variable("kit_project_dir"))
+        earlier = self.variable("kit_against", "") or os.environ.get("KIT_AGAINST", "")
+        written = write(self.records, project, self.not_applicable, Path(earlier) if earlier else None)
         for path in written.redacted:
             self.say(f"secrets were taken out of {path.relative_to(self.records.root)}")
         return {

@@ -17,7 +17,7 @@ from validation.plan import plan
 from validation.report import facts
 
 # Facts for the report's first page are not waited for as long as checks are.
-FACTS_SECONDS = 10.0
+FACTS_SECONDS = 4.0
 
 
 class ActionModule(KitAction):

@@ -9,10 +9,14 @@ from typing import ClassVar
 if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
     sys.path.insert(0, _ROOT)
 
-from validation import declared
+from validation import declared, scope
 from validation.actions import Json, KitAction, checks_message
+from validation.expect.nodes import bed
 from validation.gate import decide
 from validation.judge import close
+from validation.observe import capacity, nodes
+from validation.observe.snapshot import Snapshot
+from validation.processes import alive
 
 
 class ActionModule(KitAction):
@@ -27,6 +31,8 @@ class ActionModule(KitAction):
     def act(self, arguments: Json) -> Json:
         """See the class."""
         name, records = arguments["name"], self.records
+        if (owner := int(self.variable("kit_owner", 0))) and not alive(owner):
+            raise ValueError(f"{name} is not run: the run that it belongs to (process {owner}) is over")
         match arguments["state"]:
             case "open":
                 records.mark(name)
@@ -34,7 +40,8 @@ class ActionModule(KitAction):
                     declared.tests()[name],
                     records.recorded(),
                     self.not_applicable,
-                    self.variable("preflight_live", {}),
+                    records.live(),
+                    self._unprovable(name),
                 )
                 if decision.run:
                     return {"changed": False, "run": True}
@@ -48,5 +55,14 @@ class ActionModule(KitAction):
             case _:
                 entries = close(records, name, "fail", "did not run: the role ended without recording it")
         done = records.recorded()
-        bad = [c.id for c in declared.tests()[name].checks if done[c.id]["verdict"] == "fail"]
+        bad = [c.id for c in declared.tests()[name].checks if done.get(c.id, {}).get("verdict") == "fail"]
         return {"changed": bool(entries), "failed_checks": bad, "msg": checks_message(entries)}
+
+    def _unprovable(self, name: str) -> str:
+        """Why the settings' bounds leave too little for the test; without bounds the cluster is not asked."""
+        bounds = self.outputs.validation
+        if name == declared.GUARD or not (bounds.maxGpus or bounds.nodePool):
+            return ""
+        at = Snapshot(self.cluster, self.outputs)
+        whole = nodes.bed(at, capacity.measure(at.nodes, at.pods))
+        return scope.unprovable(name, at.outputs, bed(nodes.bed(at, at.capacity)), bed(whole))

@@ -49,6 +49,11 @@ def expect_preflight(kit: Json, live: Json, **limits: Any) -> Json:
     return preflight.expected(load(kit), live, **limits)
 
 
+def project(kit: Json) -> str:
+    """Name of the first project whose work goes to the nodes that tests may use."""
+    return load(kit).chosen_project.name
+
+
 def expect_fractional_gpu(_kit: Json) -> Json:
     """Expectations of V2 by check id."""
     return fractional_gpu.expected()
@@ -67,7 +72,7 @@ def expect_mnist_training(kit: Json, queue: str, volume: str, origins: list[str]
 def plan_monitoring(kit: Json, start: Json) -> Json:
     """Plan and expectations of V8; start: free GPUs and all GPUs by node, and the driver mode."""
     outputs = load(kit)
-    made = monitoring.plan(start["free"], outputs)
+    made = monitoring.plan(start["free"], int(start["budget"]), outputs)
     return {
         **asdict(made),
         "devices": made.devices,
@@ -99,11 +104,11 @@ def plan_model_streamer(kit: Json, script: str, project: str = "") -> Json:
     return {**asdict(made), "expected": expect_streamer.expected()}
 
 
-def plan_over_quota(kit: Json, capacity: int, names: list[Json] | None = None) -> Json:
-    """Plan and expectations of V3 for a live capacity; names = [{department, project}, …] or none."""
+def plan_over_quota(kit: Json, moment: Json, names: list[Json] | None = None) -> Json:
+    """Plan and expectations of V3 from kit_observe's moment; names = [{department, project}, …] or none."""
     pairs = [(n["department"], n["project"]) for n in names or []]
     first, second = over_quota.teams(load(kit), pairs)
-    made = over_quota.plan(first, second, int(capacity))
+    made = over_quota.plan(first, second, int(moment["freeGpus"]), bool(moment["scarce"]))
     return {**asdict(made), "expected": over_quota.expected(made)}
 
 
@@ -154,6 +159,7 @@ class FilterModule:
             "kit_named": _explained(named),
             "kit_halves": _explained(halves),
             "kit_complete": _explained(complete),
+            "kit_project": _explained(project),
             "kit_expect_preflight": _explained(expect_preflight),
             "kit_expect_fractional_gpu": _explained(expect_fractional_gpu),
             "kit_expect_jupyter_workspace": _explained(expect_jupyter_workspace),

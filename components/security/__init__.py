@@ -1,0 +1,1 @@
+"""Controls of relaxed and of project namespaces, as plain objects: admission, network, quota."""

@@ -1,0 +1,68 @@
+"""Objects that a dead run had applied while the stack does not know that they are there.
+
+Pulumi applies each resource under a field manager of its own. The next run takes the object for new and uses
+another name, which the API server refuses where a default makes the two differ. Without the dead manager's
+entry the fields belong to nobody, and the next run takes them; the object itself stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from day2.kinds import Kinds
+from healing.command import Json, say
+from validation.cluster import Cluster
+
+MANAGER = "pulumi-kubernetes-"
+# The cluster's clock and that of the dead run may differ by this.
+TOLERANCE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class Started:
+    """An object whose creation was begun."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+
+
+def disown(cluster: Cluster, state: Json, since: datetime | None) -> None:
+    """Take the entries of Pulumi's managers from objects that the state only knows as begun.
+
+    `since` is when the dead run began: an entry that is older is another stack's.
+    """
+    kinds = Kinds(cluster)
+    for item in started(state):
+        kind = kinds.find(item.api_version, item.kind)
+        path = kind.path(item.namespace, item.name) if kind else ""
+        found = cluster.find(path) if path else None
+        entries = (found or {}).get("metadata", {}).get("managedFields") or []
+        kept = [entry for entry in entries if not _dead(entry, since)]
+        if len(kept) == len(entries):
+            continue
+        say(f"{item.kind} {item.name}: there already, the next run may take it over")
+        # An empty list would change nothing; one empty entry means none.
+        cluster.patch(path, {"metadata": {"managedFields": kept or [{}]}})
+
+
+def started(state: Json) -> Iterator[Started]:
+    """Objects of pending creations; a patch of somebody else's object is none."""
+    for item in state.get("pending_operations") or []:
+        inputs = item["resource"].get("inputs") or {}
+        whole = "kind" in inputs and "apiVersion" in inputs and not item["resource"]["type"].endswith("Patch")
+        if item["type"] == "creating" and whole:
+            meta = inputs.get("metadata") or {}
+            yield Started(
+                inputs["apiVersion"], inputs["kind"], meta.get("namespace", ""), meta.get("name", "")
+            )
+
+
+def _dead(entry: Json, since: datetime | None) -> bool:
+    if entry.get("operation") != "Apply" or not str(entry.get("manager", "")).startswith(MANAGER):
+        return False
+    written = entry.get("time")
+    return since is None or written is None or datetime.fromisoformat(written) >= since - TOLERANCE

@@ -1,0 +1,63 @@
+"""A second run changes nothing: neither the roles' files, nor any object of the cluster."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance import leftovers
+from tests.acceptance.conftest import ROOT, Json
+from validation.settings import StackOutputs
+
+# The tests whose objects are looked for afterwards, as `--tags` has them; KIT_INVENTORY_TAGS names others.
+TAGS = os.environ.get("KIT_INVENTORY_TAGS", "V2,V3,V4,V10")
+
+
+def play(outputs: StackOutputs, playbook: str, folder: Path, tags: str = "all") -> Json:
+    """One playbook, as its JSON tells it; it has to succeed."""
+    command = ["ansible-playbook", "-i", f"inventory/{outputs.environment}", f"validation/{playbook}.yml"]
+    options = ["-e", f"kit_report_dir={folder}", "--tags", tags]
+    told = {"ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json", "ANSIBLE_CALLBACKS_ENABLED": ""}
+    environment = {**os.environ, **told}
+    done = subprocess.run(
+        [*command, *options], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    data: Json = json.loads(done.stdout[done.stdout.index("{") :])
+    return data
+
+
+def changed(told: Json, role: str) -> list[str]:
+    """Tasks of a role that changed something."""
+    tasks = [task for play in told["plays"] for task in play["tasks"]]
+    mine = [task for task in tasks if task["task"]["name"].startswith(f"{role} : ")]
+    assert mine, f"no task of role {role} ran"
+    return [
+        task["task"]["name"] for task in mine if any(host.get("changed") for host in task["hosts"].values())
+    ]
+
+
+@pytest.mark.req("I14", "V1")
+def test_preflight_and_report_change_nothing_the_second_time(outputs: StackOutputs, tmp_path: Path) -> None:
+    play(outputs, "preflight", tmp_path)
+    assert changed(play(outputs, "preflight", tmp_path), "preflight") == []
+    # Of the same run the report is the same, to the last byte.
+    play(outputs, "report", tmp_path)
+    again = play(outputs, "report", tmp_path)
+    assert changed(again, "report") == []
+    assert {host: counts["changed"] for host, counts in again["stats"].items()} == {outputs.environment: 0}
+
+
+@pytest.mark.req("V11")
+def test_the_tests_leave_every_object_of_the_cluster_as_it_was(outputs: StackOutputs, tmp_path: Path) -> None:
+    cluster = leftovers.cluster_of(outputs)
+    homes = [namespace.name for namespace in outputs.namespaces]
+    before = leftovers.snapshot(cluster)
+    play(outputs, "site", tmp_path, TAGS)
+    after = leftovers.snapshot(cluster)
+    assert len(before) > 300
+    assert leftovers.changes(before, after, homes) == []

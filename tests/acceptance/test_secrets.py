@@ -1,0 +1,151 @@
+"""A planted secret is found nowhere; and nothing of a run stays in the temp folder."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+import threading
+import urllib.parse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests import corpus
+from tests.acceptance.conftest import ROOT
+from tests.acceptance.refusing import Stack
+from validation.settings import StackOutputs
+
+pytestmark = pytest.mark.req("I13")
+Json = dict[str, Any]
+CANARY = "c4nary-Zq8/w+7=x"
+
+
+def forms(secret: str) -> dict[str, bytes]:
+    """The secret as it is, in base64 at each alignment, URL-encoded, and as JSON writes it."""
+    found = {"plain": secret, "url": urllib.parse.quote(secret, safe=""), "json": json.dumps(secret)[1:-1]}
+    for shift in range(3):
+        whole = base64.b64encode(b"_" * shift + secret.encode()).decode()
+        # What only these bytes decide: the first and last groups also hold neighbours.
+        found[f"base64 at {shift}"] = whole[4 if shift else 0 : len(whole) - 4]
+    return {name: text.encode() for name, text in found.items()}
+
+
+def leaks(data: bytes, secret: str = CANARY) -> list[str]:
+    return [name for name, form in forms(secret).items() if form in data]
+
+
+def leaking(folder: Path) -> list[str]:
+    """Files below a folder that hold the secret in any form."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+    return [f"{path}: {found}" for path in files if (found := leaks(path.read_bytes()))]
+
+
+@contextmanager
+def watched_arguments() -> Iterator[set[bytes]]:
+    """Command lines of all processes of this machine, looked at again and again until the block ends."""
+    seen: set[bytes] = set()
+    stop = threading.Event()
+
+    def look() -> None:
+        while not stop.wait(0.05):
+            for path in Path("/proc").glob("[0-9]*/cmdline"):
+                try:
+                    seen.add(path.read_bytes())
+                except OSError:
+                    continue
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.fixture
+def temporary(tmp_path: Path) -> Path:
+    """What a run of a user's takes for the machine's temp folder."""
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    return folder
+
+
+def test_the_search_finds_each_form() -> None:
+    for text in (CANARY, f"user:{CANARY}@host", f"ab{CANARY}cd"):
+        assert leaks(base64.b64encode(text.encode()))
+        assert leaks(json.dumps({"a": text}).encode())
+        assert leaks(urllib.parse.quote(text, safe="").encode())
+    assert not leaks(b"canary")
+
+
+@pytest.mark.parametrize("place", [p for p in corpus.secrets() if p.path[0] == "registry"], ids=str)
+def test_a_secret_setting_is_in_no_state_log_argument_or_file(
+    place: corpus.Place, outputs: StackOutputs, tmp_path: Path, temporary: Path
+) -> None:
+    """A preview with everything it can log, of a stack that puts the secret into every namespace."""
+    stack = Stack(tmp_path, "canary")
+    cluster = {"kind": "local", "context": outputs.context, "kubeconfig": str(outputs.kubeconfig)}
+    stack.configure({"cluster": cluster, "registry": {"prefix": "mirror.example.test", "username": "robot"}})
+    with watched_arguments() as arguments:
+        # From standard input, as docs/security-credentials.md says: an argument would be seen by others.
+        planted = subprocess.run(
+            ["pulumi", "config", "set", "--secret", "--path", f"runai-kit:{place}", "--stack", stack.name],
+            cwd=stack.folder,
+            env=stack.environment,
+            input=CANARY,
+            text=True,
+            capture_output=True,
+            check=True,
+        )
+        planned = stack.pulumi("preview", "--diff", "-v=9", "--logtostderr", TMPDIR=str(temporary))
+    assert planned.code == 0, planned.text[-3000:]
+    assert "to create" in planned.text
+    assert leaks((planted.stdout + planted.stderr + planned.text).encode()) == []
+    assert [line for line in arguments if leaks(line)] == []
+    assert leaking(stack.folder / "stacks") == []
+    assert leaking(tmp_path / "state") == []
+    assert leaking(temporary) == []
+
+
+@pytest.mark.req("I14")
+def test_a_preview_leaves_nothing_in_the_temp_folder(temporary: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    command = ["pulumi", "preview", "--stack", "local", "--non-interactive"]
+    done = subprocess.run(
+        ["python", "-m", "components.private", *command], cwd=ROOT, env=environment, timeout=300
+    )
+    assert done.returncode == 0
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.req("I14", "V12")
+def test_a_playbook_shows_no_credential_and_leaves_nothing(
+    outputs: StackOutputs, tmp_path: Path, temporary: Path
+) -> None:
+    """With all it can say (-vvv): the kubeconfig's own key is the canary."""
+    users = yaml.safe_load(Path(outputs.kubeconfig).read_text())["users"]
+    key = next(user["user"]["client-key-data"] for user in users)
+    # A line from the key's middle, in both of its forms.
+    line = base64.b64decode(key).decode().splitlines()[10]
+    environment = {**os.environ, "TMPDIR": str(temporary), "KIT_REPORT_DIR": str(tmp_path / "report")}
+    command = [
+        "ansible-playbook",
+        "-vvv",
+        "-i",
+        f"inventory/{outputs.environment}",
+        "validation/preflight.yml",
+    ]
+    with watched_arguments() as arguments:
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=600)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert list(temporary.iterdir()) == []
+    said = [done.stdout, done.stderr, *arguments]
+    said += [path.read_bytes() for path in (tmp_path / "report").rglob("*") if path.is_file()]
+    assert [data[:200] for data in said if key.encode()[:200] in data or line.encode() in data] == []

@@ -1,0 +1,155 @@
+"""What is done about a dead run, and in which order; nothing at all where no run died."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from components.cluster import PENDING
+from healing import applied, releases
+from healing.command import HealError, Pulumi
+from healing.heal import heal
+from tests.unit.healing.test_locks import message
+from tests.unit.healing.told import RELEASE, Api, operation, pulumi, record
+
+pytestmark = pytest.mark.req("I14")
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
+PATH = "/apis/apps/v1/namespaces/kai-scheduler/daemonsets/fake-gpu"
+
+
+@pytest.fixture
+def dead() -> str:
+    """What Pulumi says about the lock of a process of this machine that has ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return message(process.pid, socket.gethostname())
+
+
+def test_after_a_run_that_ended_well_nothing_is_done(tmp_path: Path) -> None:
+    told, api = pulumi(tmp_path, {"resources": []}), Api(down=True)
+    assert not heal(told, "runai-kit", api.cluster)
+    assert told.changes == []
+
+
+def test_before_the_first_checkpoint_only_the_lock_goes(tmp_path: Path, dead: str) -> None:
+    told, api = pulumi(tmp_path, None, dead), Api(down=True)
+    assert heal(told, "runai-kit", api.cluster)
+    assert told.changes == ["cancel"]
+
+
+def test_the_lock_goes_after_what_it_tells_and_before_the_refresh(tmp_path: Path, dead: str) -> None:
+    state = {"pending_operations": [operation(RELEASE, "kai-scheduler")]}
+    told, api = pulumi(tmp_path, state, dead), Api([record("kai-scheduler", "pending-install")])
+    assert heal(told, "runai-kit", api.cluster)
+    assert api.deleted == ["sh.helm.release.v1.kai-scheduler.v1"]
+    assert told.changes == ["cancel", "refresh"]
+    assert "--clear-pending-creates" in told.called[-2]
+
+
+def test_without_a_cluster_lock_and_operations_stay(tmp_path: Path, dead: str) -> None:
+    told = pulumi(tmp_path, {"pending_operations": [operation(RELEASE, "kai-scheduler")]}, dead)
+    with pytest.raises(HealError, match="does not answer"):
+        heal(told, "runai-kit", Api(down=True).cluster)
+    assert told.changes == []
+
+
+def test_a_living_run_is_not_disturbed(tmp_path: Path) -> None:
+    state = {"pending_operations": [operation(RELEASE, "kai-scheduler")]}
+    told = pulumi(tmp_path, state, message(1, "another-machine"))
+    with pytest.raises(HealError, match="expected no other run"):
+        heal(told, "runai-kit", Api(down=True).cluster)
+    assert told.changes == []
+
+
+def test_an_uninstall_that_was_cut_short_is_ended(tmp_path: Path, dead: str) -> None:
+    begun = operation(RELEASE, "kai-scheduler", "deleting")
+    told = pulumi(tmp_path, {"pending_operations": [begun], "resources": [begun["resource"]]}, dead)
+    assert heal(told, "runai-kit", Api([record("kai-scheduler", "uninstalling")]).cluster)
+    assert told.changes == ["cancel", "refresh", "destroy"]
+    assert begun["resource"]["urn"] in told.called[-1]
+
+
+@pytest.mark.parametrize("status", PENDING)
+def test_a_stuck_revision_of_a_known_release_is_forgotten(status: str) -> None:
+    known = {"resources": [operation(RELEASE, "kai-scheduler")["resource"]]}
+    api = Api([record("kai-scheduler", "deployed"), record("kai-scheduler", status, version=2)])
+    releases.free(api.cluster(), known, None)
+    assert api.deleted == ["sh.helm.release.v1.kai-scheduler.v2"]
+
+
+def test_other_peoples_releases_are_left_alone() -> None:
+    known = {"resources": [operation(RELEASE, "kai-scheduler")["resource"]]}
+    api = Api([record("theirs", "pending-upgrade", "their-namespace")])
+    releases.free(api.cluster(), known, None)
+    assert api.deleted == []
+
+
+def test_an_install_that_ended_after_its_run_is_forgotten_but_not_an_older_one() -> None:
+    """A provider outlives its engine by minutes; a release from before the run is somebody else's."""
+    state = {"pending_operations": [operation(RELEASE, "kai-scheduler")]}
+    since = datetime(2026, 11, 30, 22, 23, 23, tzinfo=UTC)
+    new, old = "2026-11-30T22:23:40.123456789Z", "2026-11-30T20:00:00Z"
+    for first, gone in ((new, 1), (old, 0)):
+        api = Api([record("kai-scheduler", "deployed", first=first)])
+        releases.free(api.cluster(), state, since)
+        assert len(api.deleted) == gone
+
+
+def managed(*managers: str) -> dict[str, object]:
+    """An object with entries of these managers, all of 22:30."""
+    when = "2026-11-30T22:30:00Z"
+    entries = [{"manager": name, "operation": "Apply", "time": when} for name in managers]
+    return {"metadata": {"managedFields": entries}}
+
+
+def test_fields_of_a_dead_manager_belong_to_nobody() -> None:
+    state = {"pending_operations": [operation(DAEMON_SET, "fake-gpu")]}
+    api = Api(objects={PATH: managed("pulumi-kubernetes-f64a9e0d", "kubectl")})
+    applied.disown(api.cluster(), state, datetime(2026, 11, 30, 22, 29, tzinfo=UTC))
+    ((path, change),) = api.patched.items()
+    assert path == PATH
+    assert [entry["manager"] for entry in change["metadata"]["managedFields"]] == ["kubectl"]
+
+
+@pytest.mark.parametrize(
+    ("begun", "since"),
+    [
+        (operation(DAEMON_SET, "fake-gpu", "updating"), 29),
+        (operation(f"{DAEMON_SET}Patch", "fake-gpu"), 29),
+        (operation(DAEMON_SET, "fake-gpu"), 50),
+        (operation(DAEMON_SET, "missing"), 29),
+    ],
+    ids=["known to the state", "somebody else's", "applied before the run", "never applied"],
+)
+def test_other_managers_stay(begun: dict[str, object], since: int) -> None:
+    api = Api(objects={PATH: managed("pulumi-kubernetes-f64a9e0d")})
+    applied.disown(
+        api.cluster(), {"pending_operations": [begun]}, datetime(2026, 11, 30, 22, since, tzinfo=UTC)
+    )
+    assert api.patched == {}
+
+
+def test_a_checkpoint_that_does_not_read_is_replaced_by_the_one_before(tmp_path: Path) -> None:
+    """By a program that reads the file as Pulumi does."""
+    (tmp_path / "Pulumi.yaml").write_text("name: runai-kit\n")
+    file = tmp_path / ".pulumi" / "stacks" / "runai-kit" / "local.json"
+    file.parent.mkdir(parents=True)
+    program = tmp_path / "pulumi"
+    program.write_text(
+        '#!/bin/sh\ncase "$1" in\n'
+        f'whoami) echo \'{{"url": "file://{tmp_path}"}}\' ;;\n'
+        f"stack) python3 -m json.tool {file} ;;\nesac\n"
+    )
+    program.chmod(0o755)
+    told = Pulumi("local", tmp_path, str(program))
+    file.write_text('{"deployment": {"resou')
+    with pytest.raises(HealError, match="stack --stack local ended with"):
+        heal(told, "runai-kit", Api(down=True).cluster)
+    (file.parent / "local.json.bak").write_text('{"deployment": {"resources": []}}')
+    assert not heal(told, "runai-kit", Api(down=True).cluster)
+    assert file.read_text() == '{"deployment": {"resources": []}}'
+    assert (file.parent / "local.json.broken").exists()

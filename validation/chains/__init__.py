@@ -1,0 +1,1 @@
+"""Tests beside each other: chains of tests whose GPUs, queues and numbers cannot touch."""

@@ -1,0 +1,1 @@
+"""Driver `runai`: workloads of the tests over the control plane's REST API."""
