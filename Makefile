@@ -42,7 +42,7 @@ validate: ## prove an installed environment: make validate ENV=local [AGAINST=<e
 	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV) $(if $(AGAINST),--against $(AGAINST))
 
 bundle: ## what support needs, without secrets: make bundle ENV=local
-	@$(ENTER) && $(VENV)/python -m support $(ENV)
+	@$(ENTER) && $(VENV)/python -m day2.bundle $(ENV)
 
 python: ## the Python environment from its lock file
 	@$(PYTHON) -m local.demo --until python

@@ -168,7 +168,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--stop", type=Path, required=True)
     parser.add_argument("--parent", type=int, required=True)
-    parser.add_argument("--seconds", type=float, default=1800)
+    parser.add_argument("--seconds", type=float, default=14400)
     parser.add_argument("--interval", type=float, default=1.0)
     parser.add_argument("--queue-label-key", default="kai.scheduler/queue")
     given = parser.parse_args(arguments)

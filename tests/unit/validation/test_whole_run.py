@@ -62,9 +62,7 @@ def sampled(folder: Path, cluster: Evicting, monkeypatch: pytest.MonkeyPatch) ->
 
 def faults(records: Records) -> list[str]:
     return list(
-        differences(
-            whole_run.expected(records)[whole_run.CHECK], whole_run.observed(records)[whole_run.CHECK]
-        )
+        differences(whole_run.expected()[whole_run.CHECK], whole_run.observed(records)[whole_run.CHECK])
     )
 
 
@@ -102,10 +100,6 @@ def test_a_sampler_that_was_killed_did_not_watch(tmp_path: Path) -> None:
     assert any("watched" in fault for fault in faults(records)), "there is no file at all"
     (records.root / timeline.FILE).write_text(json.dumps({"kind": "sample", "t": 1, "gpus": {}}) + "\n")
     assert any("watched" in fault for fault in faults(records))
-
-
-def test_preflight_alone_evicts_nobody_and_need_not_be_watched(tmp_path: Path) -> None:
-    assert faults(runs.started(tmp_path)) == []
 
 
 def test_it_is_not_awaited_by_preflight_and_adds_nothing_to_its_time(tmp_path: Path) -> None:

@@ -14,13 +14,17 @@ from validation.judge import judge
 
 
 class ActionModule(KitAction):
-    """Result: failed_checks (ids), checks (records)."""
+    """Result: failed_checks (ids), checks (records); a report that is written again finds the same."""
 
     def act(self, arguments: Json) -> Json:
         """See the class."""
         records = self.records
-        seconds = {whole_run.CHECK: 0.0}
-        wanted, seen = whole_run.expected(records), whole_run.observed(records)
-        entries = judge(records, wanted, seen, self.not_applicable, {}, seconds)
+        wanted, seen = whole_run.expected(), whole_run.observed(records)
+        known = records.recorded().get(whole_run.CHECK)
+        if known and known["observed"] == seen[whole_run.CHECK]:
+            entries = [known]
+        else:
+            seconds = {whole_run.CHECK: 0.0}
+            entries = judge(records, wanted, seen, self.not_applicable, {}, seconds)
         bad = [e["id"] for e in entries if e["verdict"] == "fail"]
         return {"changed": False, "failed_checks": bad, "checks": entries, "msg": checks_message(entries)}

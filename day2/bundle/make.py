@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from components.config.errors import NAMESPACE
-from support import archive, installed, logs, metrics, objects
-from support.piece import Gathered, Piece, gather
-from support.scrub import Scrubber, values
+from day2.bundle import archive, installed, logs, metrics, objects
+from day2.bundle.piece import Gathered, Piece, gather
+from day2.bundle.scrub import Scrubber, values
 from validation import names
 from validation.cluster import Cluster, ClusterError
 from validation.outputs import resolved

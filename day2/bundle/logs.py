@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from support.piece import Piece
+from day2.bundle.piece import Piece
 from validation.cluster import Cluster
 
 Json = dict[str, Any]

@@ -10,8 +10,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from support.piece import Gathered
-from support.scrub import Scrubber
+from day2.bundle.piece import Gathered
+from day2.bundle.scrub import Scrubber
 
 LARGEST = 60_000_000
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support import trim
+from day2.bundle import trim
 from validation.redact import GONE, LAST_APPLIED
 
 pytestmark = pytest.mark.req("I14")

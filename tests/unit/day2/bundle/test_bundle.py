@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from support.__main__ import main
-from support.bundle import Options, make
-from tests.unit.support.api import CANARY, SHAPED, known, kubeconfig, serving
+from day2.bundle.__main__ import main
+from day2.bundle.make import Options, make
+from tests.unit.day2.bundle.api import CANARY, SHAPED, known, kubeconfig, serving
 from tests.unit.validation.double import OUTPUTS
 
 pytestmark = pytest.mark.req("I14")
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SPACES = ["kai-scheduler", "runai-team-a", "runai-team-b", "runai-test"]
 Json = dict[str, Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from support.piece import Piece
+from day2.bundle.piece import Piece
 from validation.cluster import Cluster
 from validation.prometheus import rules, targets
 from validation.settings import StackOutputs

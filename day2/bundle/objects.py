@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from support import trim
-from support.piece import Piece
+from day2.bundle import trim
+from day2.bundle.piece import Piece
 from validation import names
 from validation.cluster import Cluster
 

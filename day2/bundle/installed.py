@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 
 from components.catalog import load_catalog
+from day2.bundle.piece import Piece
 from policy.render import chart_values_by_part, read_stack
-from support.piece import Piece
 from validation.outputs import from_file, from_stack
 
 Json = dict[str, Any]

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.archive import LARGEST, write
-from support.piece import Gathered
-from support.scrub import SHORTEST, Scrubber, values
+from day2.bundle.archive import LARGEST, write
+from day2.bundle.piece import Gathered
+from day2.bundle.scrub import SHORTEST, Scrubber, values
 from validation.redact import GONE
 
 pytestmark = pytest.mark.req("I14")
@@ -68,7 +68,7 @@ def test_lines_of_a_key_are_known_one_by_one() -> None:
 
 
 def test_what_does_not_fit_is_named_and_logs_go_first(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("support.archive.LARGEST", 100)
+    monkeypatch.setattr("day2.bundle.archive.LARGEST", 100)
     gathered = Gathered()
     for path, size in (("a.log", 90), ("z.json", 80), ("empty.json", 0)):
         gathered.texts[path], gathered.what[path] = "x" * size, "text"

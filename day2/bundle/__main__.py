@@ -1,4 +1,4 @@
-"""`python -m support <environment>`: exit 0 written (also when something was missing), 1 not written."""
+"""`python -m day2.bundle <environment>`: exit 0 written (also when something was missing), 1 not written."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from support.bundle import Options, make
+from day2.bundle.make import Options, make
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SHOWN = 12
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Command line."""
-    parser = argparse.ArgumentParser(prog="python -m support", description="A redacted support bundle.")
+    parser = argparse.ArgumentParser(prog="python -m day2.bundle", description="A redacted support bundle.")
     parser.add_argument("environment", help="the stack's name")
     parser.add_argument("--out", type=Path, help="file to write; build/bundles/<environment>-<time>.tar.gz")
     parser.add_argument("--seconds", type=float, default=120.0, help="bound for everything together")
