@@ -18,8 +18,7 @@ from policy.__main__ import main as policy
 from policy.objects import images
 from policy.render import read_stack, sources
 from tests.acceptance.conftest import ROOT
-from tests.acceptance.full_stack import MANIFESTS
-from tests.contract.doubles import HELM, pack_all
+from tests.contract.doubles import HELM, MANIFESTS, pack_all
 from tests.stack import CATALOG
 
 STACKS = ("local", "kind", "vks-modular", "vks-full", "vks-airgap")
