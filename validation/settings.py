@@ -222,6 +222,7 @@ class StackOutputs(_Model):
     reservationNamespace: str = "kai-resource-reservation"
     nodePoolLabelKey: str = "kai.scheduler/node-pool"
     gpuSharing: bool
+    sharing: str = "reservation"
     placement: Placement = Placement()
     capacitySource: str = "live"
     capacityGpus: int = 0
