@@ -101,7 +101,6 @@ def test_the_outputs_are_what_the_inventory_reads(tmp_path: Path) -> None:
         "queue": "default",
         "nodePool": "",
         "gpu": {"deserved": -1, "limit": -1, "overQuotaWeight": 1},
-        "nodePool": "",
     }
     assert outputs["expectedGpus"] == {"worker1": 4, "worker2": 4}
     told = outputs["monitoring"]
