@@ -29,7 +29,7 @@ up: ## pulumi up --stack $(ENV)
 	  { echo "after a run that was killed: make heal ENV=$(ENV)" >&2; exit 1; })
 
 heal: ## after a killed `pulumi up`: make stack $(ENV) ready for the next one
-	@$(ENTER) && $(VENV)/python -m healing $(ENV)
+	@$(ENTER) && $(VENV)/python -m day2.healing $(ENV)
 
 drift: ## what differs from what was installed: make drift ENV=local (0 nothing, 1 drift, 2 could not look)
 	@$(ENTER) && $(VENV)/python -m day2.drift $(ENV)

@@ -82,6 +82,8 @@ class ClusterAgents(pulumi.ComponentResource):
                 inputs.around,
             ),
             timeout=_SECONDS,
+            # Otherwise the provider leaves out empty lists, and the chart's own would count.
+            allow_null_values=True,
             **ngc.arguments(source, part, inputs.around.ngc),
             opts=pulumi.ResourceOptions(parent=self, depends_on=self._before(inputs, registration)),
         )

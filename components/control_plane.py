@@ -55,6 +55,8 @@ class ControlPlane(pulumi.ComponentResource):
                 inputs.settings, inputs.domain, secrets.CONTROL_PLANE_TLS, inputs.around
             ),
             timeout=_SECONDS,
+            # Otherwise the provider leaves out empty lists, and the chart's own would count.
+            allow_null_values=True,
             **ngc.arguments(source, part, inputs.around.ngc),
             opts=pulumi.ResourceOptions(parent=self, depends_on=self._secrets(inputs, part.namespace())),
         )

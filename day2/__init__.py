@@ -1,1 +1,1 @@
-"""After the installation: what differs from it (drift), and taking it away (destroy)."""
+"""After the installation: drift from it, recovery from killed runs (healing), taking it away (destroy)."""

@@ -39,7 +39,7 @@ def up() -> None:
     """Bring the stack up without a question, after undoing what a killed run left."""
     with private.folder() as temporary:
         env = prepare() | {"TMPDIR": str(temporary)}
-        shell.run([paths.VENV / "bin" / "python", "-m", "healing", NAME], env=env, cwd=paths.ROOT)
+        shell.run([paths.VENV / "bin" / "python", "-m", "day2.healing", NAME], env=env, cwd=paths.ROOT)
         shell.run(
             [_pulumi(), "up", "--stack", NAME, "--yes", "--skip-preview", "--non-interactive"],
             env=env,

@@ -36,6 +36,8 @@ TYPES: dict[Any, set[str]] = {
     bool: {"switch"},
     type(None): {"nothing"},
     GpuAmount: {"text", "whole", "number"},
+    # Values handed to somebody else's chart as they are.
+    Any: set(VALUES),
 }
 # Right or wrong for one kind of text or another: the model itself says for which.
 TEXTS = [

@@ -13,7 +13,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from components.runai.errors import ApiError
-from validation import declared
+from validation import declared, parent
 from validation.cluster import Cluster, ClusterError
 from validation.expect.over_quota import ImpossibleError
 from validation.https import HttpsError
@@ -42,6 +42,7 @@ class KitAction(ActionBase):  # type: ignore[misc]
 
     def run(self, tmp: str | None = None, task_vars: Json | None = None) -> Json:
         """Validate the arguments and act; what can be explained fails the task without a traceback."""
+        parent.follow()
         result: Json = super().run(tmp, task_vars)
         self.task_vars: Json = task_vars or {}
         _, arguments = self.validate_argument_spec(argument_spec=dict(self.ARGUMENTS))

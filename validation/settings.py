@@ -224,7 +224,7 @@ class StackOutputs(_Model):
     reservationNamespace: str = "kai-resource-reservation"
     nodePoolLabelKey: str = "kai.scheduler/node-pool"
     gpuSharing: bool
-    sharing: str = ""
+    sharing: str = "reservation"
     placement: Placement = Placement()
     capacitySource: str = "live"
     capacityGpus: int = 0

@@ -26,8 +26,8 @@ Made by `python -m validation.troubleshooting docs/troubleshooting.md` from `val
 `validation/known_failures.yml`; change those.
 
 1. `make validate ENV=<stack>` looks for everything below before it starts a workload; only that:
-   `ansible-playbook -i inventory/<stack> validation/preflight.yml`. A failed check says what it found, what it
-   expected and why; find its name in the second table. In the profile full three checks ask the control
+   `ansible-playbook -i inventory/<stack> validation/preflight.yml`. A failed check says what it found, what
+   it expected and why; find its name in the second table. In the profile full three checks ask the control
    plane: set `KIT_RUNAI_CLIENT_ID` and `KIT_RUNAI_CLIENT_SECRET` to a service account of it.
 2. No name of a check yet, only a symptom: search the first table.
 3. `make bundle ENV=<stack>` packs what support needs, without secrets. After a killed `pulumi up`:
@@ -37,7 +37,8 @@ Made by `python -m validation.troubleshooting docs/troubleshooting.md` from `val
 
 - *made on a cluster*: a live cluster decides it; `python -m tests.negatives` says which acceptance test makes
   this fault, or that none does yet.
-- *by replay*: a captured text or state, or an answer of the control plane's double, is judged by the same code.
+- *by replay*: a captured text or state, or an answer of the control plane's double, is judged by the same
+  code.
 - *documented only*: nothing of the kit can see it.
 
 """

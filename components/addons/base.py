@@ -29,6 +29,8 @@ class Addon(pulumi.ComponentResource):
             namespace=self.inputs.part.namespace(),
             values=values,
             timeout=timeout,
+            # Otherwise the provider leaves out empty lists, and the chart's own would count.
+            allow_null_values=True,
             **self._source.arguments(self.inputs.part),
             opts=self.child(after),
         )

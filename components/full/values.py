@@ -103,8 +103,7 @@ def _global(around: Around) -> Values:
         values["image"] = {"registry": around.registry}
     names = [PULL_SECRET] if around.ngc.support_entitled else []
     names += [around.pull_secret] if around.pull_secret else []
-    if names:
-        values["additionalImagePullSecrets"] = names
+    values["additionalImagePullSecrets"] = names
     return values
 
 

@@ -16,12 +16,12 @@ def values(
 ) -> dict[str, Any]:
     """A Deployment behind a load balancer, nothing of it on the nodes' own ports."""
     image = part.image("controller", registry.prefix)
-    pull = {"existingImagePullSecret": pull_secret} if pull_secret else {}
     wait = f"{routes.wait_seconds}s"
     return {
         "fullnameOverride": "haproxy",
         "controller": {
             "image": {"repository": repository(image), "tag": image.rpartition(":")[2]},
+            "existingImagePullSecret": pull_secret,
             "replicaCount": ingress.replicas,
             "ingressClass": ingress.class_name,
             "ingressClassResource": {"name": ingress.class_name, "default": ingress.default_class},
@@ -41,7 +41,6 @@ def values(
                 "timeout-queue": wait,
                 "timeout-tunnel": "1h",
             },
-            **pull,
         },
     }
 

@@ -213,7 +213,7 @@ def test_a_good_kubeconfig_in_the_same_place_is_taken(
 
 REASONS = {
     "expired certificate": "401",
-    "no rights": "may",
+    "no rights": "create namespaces",
     "another CA": "CERTIFICATE_VERIFY_FAILED",
     "verification off": "insecure-skip-tls-verify",
     "never answers": "does not answer",

@@ -86,7 +86,7 @@ def test_a_half_written_checkpoint_goes_back_to_the_one_before() -> None:
     checkpoint = paths.PULUMI_STATE / ".pulumi" / "stacks" / "runai-kit" / "local.json"
     whole = checkpoint.read_bytes()
     checkpoint.write_bytes(whole[: len(whole) // 2])
-    told = interrupting.run(sys.executable, "-m", "healing", "local")
+    told = interrupting.run(sys.executable, "-m", "day2.healing", "local")
     assert "does not read, going back" in told
     interrupting.recover()
     interrupting.unchanged()

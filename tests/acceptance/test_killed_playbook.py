@@ -18,7 +18,7 @@ from validation.settings import StackOutputs
 
 pytestmark = [pytest.mark.scratch, pytest.mark.req("V11")]
 # The sampler looks for its parent once a second; what waits for the cluster ends with its parent.
-SECONDS_TO_END = 5.0
+SECONDS_TO_END = 10.0
 
 
 @dataclass(frozen=True)

@@ -43,12 +43,13 @@ ROWS: list[str] = []
 
 
 @pytest.fixture(scope="module", autouse=True)
-def table() -> Iterator[None]:
+def table(request: pytest.FixtureRequest) -> Iterator[None]:
     """Begins with nothing installed, ends with everything; shows what was measured."""
     interrupting.nothing()
     yield
     interrupting.recover()
-    print("\n".join(ROWS))
+    with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        print("\n" + "\n".join(ROWS))
 
 
 @pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: moment.name)

@@ -14,6 +14,8 @@ from components.catalog import Catalog, Chart
 
 CHARTS = Path(__file__).with_name("charts")
 HELM = Path(__file__).parents[2] / "build" / "bin" / "helm"
+# Operators that are published as manifests, in shapes of their releases: below tests/fixtures.
+MANIFESTS = ("training-operator-1.9.4.yaml", "mpi-operator-0.8.0.yaml")
 _SHARED = "definitions.yaml"
 _HELPERS = "double.tpl"
 

@@ -20,7 +20,9 @@ from components.full import rendered
 from components.kai import v0_18
 from components.kai.settings import kai_inputs
 from components.namespaces import PULL_SECRET
+from components.prometheus import stack
 from components.settings import Settings
+from policy import front
 from tests.contract.doubles import names, schema
 from tests.full import FULL
 from tests.stack import CATALOG, LOCAL, changed, settings
@@ -38,6 +40,8 @@ CHANGES: Json = {
         "licence": {"token": "tok"},
     },
     "sharing": "timeSlicing",
+    "monitoring": {"source": "chart", "grafana": True},
+    "ingress": {"enabled": True, "source": "controller"},
 }
 
 
@@ -59,6 +63,10 @@ ROLES = {
 }
 
 
+FRONT_ROLES = {
+    "knative-operator": ("knativeOperator", "knative-operator"),
+    "kubernetes-ingress": ("ingress", "haproxy-ingress"),
+}
 FULL_ROLES = {"control-plane": "controlPlane", "runai-cluster": "clusterAgents"}
 
 
@@ -88,6 +96,11 @@ def values_of(chart: str) -> Json:
     if chart == "kai-scheduler":
         kai = kai_inputs(chosen, CATALOG, ClusterFacts("", (), {}), "kai-scheduler-0.18", PULL_SECRET)
         return v0_18.values(kai)
+    if chart == "kube-prometheus-stack":
+        part = CATALOG.parts[chart]
+        return stack.values(chosen.monitoring, part, chosen.registry.prefix, PULL_SECRET)
+    if chart in FRONT_ROLES:
+        return front.chart_values(FRONT_ROLES[chart][0], chosen, CATALOG, PULL_SECRET)
     if chart in FULL_ROLES:
         return rendered.chart_values(FULL_ROLES[chart], whole(), CATALOG, PULL_SECRET)
     role, key = ROLES[chart]
@@ -95,7 +108,10 @@ def values_of(chart: str) -> Json:
 
 
 def key_of(chart: str) -> str:
-    return ROLES[chart][1] if chart in ROLES else chart if chart in FULL_ROLES else "kai-scheduler-0.18"
+    """The catalog key of the chart's part."""
+    if chart in ROLES or chart in FRONT_ROLES:
+        return (ROLES | FRONT_ROLES)[chart][1]
+    return "kai-scheduler-0.18" if chart == "kai-scheduler" else chart
 
 
 def leaves(node: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -116,7 +132,7 @@ def without(values: Json, path: tuple[str, ...]) -> Json:
     return changed_values
 
 
-CHARTS = ["kai-scheduler", *ROLES, *FULL_ROLES]
+CHARTS = ["kai-scheduler", "kube-prometheus-stack", *ROLES, *FRONT_ROLES, *FULL_ROLES]
 LEAVES = [(chart, path) for chart in CHARTS for path in leaves(values_of(chart))]
 
 

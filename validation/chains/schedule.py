@@ -65,6 +65,8 @@ def plan(outputs: StackOutputs, bed: Bed, tests: Sequence[str]) -> Schedule:
     def alone(why: str) -> Schedule:
         return Schedule(tuple(tests), pool=outputs.validation.nodePool, why=why)
 
+    if outputs.driver != "kai":
+        return alone(f"driver {outputs.driver} has node pools of its own, which the suite does not make")
     if not of_cpu or not of_gpu:
         return alone("the tests of this run are of one chain")
     lent = lendable(bed, held, max(known[t].nodes for t in of_gpu))

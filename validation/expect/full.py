@@ -41,6 +41,5 @@ def expected(outputs: StackOutputs, min_certificate_days: int) -> Json:
         "preflight.runai_version": {"agents": outputs.controlPlane.version},
         "preflight.runai_teams": {"withoutPools": [], "short": []},
         "preflight.runai_mpi": {"clash": []},
-        "preflight.runai_fractions": {"old": [], "operator": []},
         "preflight.runai_clock": {"mostSeconds": {"atMost": CLOCK_SECONDS}},
     }

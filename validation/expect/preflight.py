@@ -31,6 +31,7 @@ def expected(
         "preflight.exclusive_profile": {"others": []},
         "preflight.scheduler": {"conditions": {"Deployed": "True", "Available": "True"}, "notReady": []},
         "preflight.gpu_sharing": {"gpuSharing": outputs.gpuSharing},
+        "preflight.fractioning": {"sharing": outputs.sharing, "missing": []},
         "preflight.gpu_count": {"allocatable": {"exactly": counts}},
         "preflight.capacity": {"freeGpus": {"atLeast": 1}},
         "preflight.gpu_labels": {"missing": {}},

@@ -78,9 +78,12 @@ def scheduler(at: Snapshot) -> Json:
 
 
 def gpu_sharing(at: Snapshot) -> Json:
-    """What the live admission was configured with; KAI's default is off."""
-    admission = ((at.config or {}).get("spec", {}).get("admission")) or {}
-    return {"gpuSharing": bool(admission.get("gpuSharing", False))}
+    """What the live scheduler was configured with; 0.12 says it by its admission, 0.18 by a mode for all."""
+    spec = (at.config or {}).get("spec", {})
+    mode = (spec.get("global") or {}).get("gpuSharingMode", "")
+    if mode:
+        return {"gpuSharing": mode != "Disabled"}
+    return {"gpuSharing": bool((spec.get("admission") or {}).get("gpuSharing", False))}
 
 
 def runtime_class(at: Snapshot) -> Json:

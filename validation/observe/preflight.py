@@ -8,7 +8,17 @@ from typing import Any, TypeVar
 
 from validation import names
 from validation.cluster import ClusterError
-from validation.observe import bed, capacity, certificates, front, gpus, installation, pods, tenants
+from validation.observe import (
+    bed,
+    capacity,
+    certificates,
+    fractioning,
+    front,
+    gpus,
+    installation,
+    pods,
+    tenants,
+)
 from validation.observe.admission import psa_default, webhooks
 from validation.observe.full import CHECKS as FULL
 from validation.observe.full import applicable as full_applicable
@@ -22,6 +32,7 @@ CHECKS: dict[str, Callable[[Snapshot], Json]] = {
     "preflight.exclusive_profile": installation.exclusive_profile,
     "preflight.scheduler": installation.scheduler,
     "preflight.gpu_sharing": installation.gpu_sharing,
+    "preflight.fractioning": fractioning.fractioning,
     "preflight.gpu_count": gpus.gpu_count,
     "preflight.capacity": gpus.free_capacity,
     "preflight.gpu_labels": gpus.gpu_labels,
@@ -109,6 +120,7 @@ def applicable(found: Json) -> dict[str, bool]:
         "preflight.certificates_knative": bool(found["preflight.certificates_knative"].get("days")),
         "preflight.ingress_class": bool(found["preflight.ingress_class"].get("names")),
         "preflight.tls": bool(found["preflight.tls"]),
+        "preflight.fractioning": bool(found["preflight.fractioning"].get("looked")),
         "preflight.pull_secrets": bool(found["preflight.pull_secrets"].get("named")),
         **full_applicable(found),
     }

@@ -99,6 +99,7 @@ def test_the_outputs_are_what_the_inventory_reads(tmp_path: Path) -> None:
     assert outputs["departments"][1] == {
         "name": "default",
         "queue": "default",
+        "nodePool": "",
         "gpu": {"deserved": -1, "limit": -1, "overQuotaWeight": 1},
     }
     assert outputs["expectedGpus"] == {"worker1": 4, "worker2": 4}

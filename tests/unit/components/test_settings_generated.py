@@ -121,6 +121,11 @@ def test_a_secret_of_a_wrong_type_is_not_shown(place: corpus.Place, encrypted: b
                 assert CANARY not in "".join(map(str, found))
 
 
+def test_the_page_on_credentials_names_every_secret() -> None:
+    page = (PROJECT / "docs" / "security-credentials.md").read_text(encoding="utf-8")
+    assert [str(place) for place in corpus.secrets() if f"`{place}`" not in page] == []
+
+
 def test_loaded_secrets_are_not_shown_by_any_text_of_the_settings() -> None:
     for place in corpus.secrets():
         settings = Settings.model_validate_json(json.dumps(corpus.with_value(place.path, CANARY)))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local import demo, paths, plan, storage, tools
+from local import demo, paths, plan, shell, storage, tools
 from local.cluster import mirror, network
 
 
@@ -100,7 +100,10 @@ def test_every_node_gets_a_route_to_every_other(monkeypatch: pytest.MonkeyPatch)
         }
         for number, name in enumerate(("a", "b", "c"))
     ]
-    monkeypatch.setattr("local.shell.read", lambda command: json.dumps({"items": nodes}))
+    # The kubelets of a busy machine register one after the other.
+    registered = iter([nodes[:1], nodes[:2], nodes])
+    monkeypatch.setattr("local.shell.read", lambda command: json.dumps({"items": next(registered)}))
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
     monkeypatch.setattr("local.shell.succeeds", lambda command: True)
     scripts: dict[str, str] = {}
 
@@ -114,6 +117,15 @@ def test_every_node_gets_a_route_to_every_other(monkeypatch: pytest.MonkeyPatch)
     assert "ip route replace 10.244.2.0/24 via 10.0.0.2" in scripts["a"]
     assert "10.244.0.0/24 via" not in scripts["a"]
     assert '"subnet": "10.244.0.0/24"' in scripts["a"]
+
+
+@pytest.mark.req("E1")
+def test_a_node_that_never_registers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("local.shell.read", lambda command: '{"items": [{"spec": {}}]}')
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    monkeypatch.setattr(network, "REGISTERED_SECONDS", -1)
+    with pytest.raises(shell.CommandError, match=r"found 0 with a pod range .* expected 3"):
+        network.connect(["kubectl"])
 
 
 @pytest.mark.req("E1")

@@ -16,7 +16,8 @@ from local.cluster import create
 
 
 @pytest.mark.req("E1")
-def test_env_sh_names_the_same_backend_kubeconfig_and_tools() -> None:
+def test_env_sh_names_the_same_backend_kubeconfig_and_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RUNAI_KIT_CLUSTER", paths.CLUSTER)
     env = stack.environment()
     assert env["PULUMI_BACKEND_URL"] == f"file://{paths.PULUMI_STATE}"
     assert env["KUBECONFIG"] == str(paths.KUBECONFIG)

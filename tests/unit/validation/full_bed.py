@@ -9,7 +9,7 @@ from typing import Any
 from tests.unit.validation.double import OUTPUTS, Double, node, pod, thing
 from tests.unit.validation.tls import Authority
 from validation import names
-from validation.observe.full import fractions, ground, serving
+from validation.observe.full import ground, serving
 from validation.observe.full.ground import AGENTS, BACKEND
 from validation.observe.snapshot import Snapshot
 
@@ -31,7 +31,6 @@ class Bed:
             **OUTPUTS,
             "profile": "full",
             "driver": "runai",
-            "sharing": "fractioning",
             "schedulerName": "runai-scheduler",
             "reservationNamespace": "runai-reservation",
             "namespaces": [{"name": name, "psa": "privileged"} for name in spaces],
@@ -55,8 +54,7 @@ class Bed:
         self.certificate(AGENTS, "star", f"*.{PLANE}")
 
     def _ground(self, spaces: tuple[str, ...]) -> None:
-        driver = {fractions.DRIVER_LABEL: "615.10.01"}
-        self.cluster.add(names.NODES, node("w1", labels=driver), node("w2", labels=dict(driver)))
+        self.cluster.add(names.NODES, node("w1"), node("w2"))
         for name in spaces:
             self.cluster.add(names.NAMESPACES, thing(name, labels=dict(PRIVILEGED)))
         for project in self.outputs["projects"]:
@@ -75,15 +73,10 @@ class Bed:
         mpi = {"template": {"spec": {"containers": [{"image": "mpi:1"}]}}}
         args = ["--enable-scheme=pytorchjob", "--enable-scheme=tfjob"]
         training = {"template": {"spec": {"containers": [{"image": "t:1", "args": args}]}}}
-        gpus = {"template": {"spec": {"containers": [{"image": "nvcr.io/nvidia/gpu-operator:v26.7.1"}]}}}
         self.cluster.add(names.DEPLOYMENTS, thing("mpi-operator", "mpi-operator", spec=mpi))
         self.cluster.add(names.DEPLOYMENTS, thing("training-operator", "kubeflow", spec=training))
-        self.cluster.add(names.DEPLOYMENTS, thing("gpu-operator", "gpu-operator", spec=gpus))
         versions = [{"name": "v2beta1", "served": True}]
         self.cluster.add(names.CRDS, thing(ground.MPI, spec={"versions": versions}))
-        self.cluster.add(
-            fractions.POLICIES, thing("cluster-policy", spec={"cdi": {"nriPluginEnabled": False}})
-        )
         for name, namespace in (("keycloak-0", BACKEND), ("runai-agent", AGENTS)):
             self.cluster.add(names.PODS, pod(name, namespace))
         self.release(BACKEND, "runai-backend", 1, "deployed")

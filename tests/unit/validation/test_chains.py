@@ -119,6 +119,12 @@ def test_why_there_are_no_chains_is_told(found: Bed, why: str) -> None:
     assert list(made.alone) == EVERY
 
 
+def test_node_pools_of_a_control_plane_are_left_alone() -> None:
+    made = plan(load({**OUTPUTS, "driver": "runai"}), bed(4, 4), EVERY)
+    assert "driver runai" in made.why
+    assert not made.chains
+
+
 def test_a_node_that_others_use_is_kept_not_lent() -> None:
     assert [node.name for node in lendable(bed(4, 4, 4, used=2), 1, 5)] == ["w2", "w3"]
     assert lendable(bed(4, used=4), 1, 5) == []

@@ -163,21 +163,6 @@ def first_mpi(bed: Bed) -> None:
     bed.named(names.CRDS, "mpijobs.kubeflow.org")["spec"]["versions"] = [{"name": "v1", "served": True}]
 
 
-def old_driver(bed: Bed) -> None:
-    bed.named(names.NODES, "w1")["metadata"]["labels"]["nvidia.com/cuda.driver-version.full"] = "570.86.15"
-
-
-def nri_on(bed: Bed) -> None:
-    bed.named("/apis/nvidia.com/v1/clusterpolicies", "cluster-policy")["spec"]["cdi"]["nriPluginEnabled"] = (
-        True
-    )
-
-
-def old_operator(bed: Bed) -> None:
-    gpus = bed.named(names.DEPLOYMENTS, "gpu-operator", "gpu-operator")
-    gpus["spec"]["template"]["spec"]["containers"][0]["image"] = "nvcr.io/nvidia/gpu-operator:v26.3.3"
-
-
 def late_clock(bed: Bed) -> None:
     leases = bed.cluster.items(LEASES)
     leases[0]["spec"]["renewTime"] = "2026-11-30T23:30:47.000000Z"
@@ -208,9 +193,6 @@ def late_clock(bed: Bed) -> None:
         (volume_pending, {"pods"}, ["data-thanos-receive-0: Pending, class not set"]),
         (two_mpi, {"mpi"}, ["kubeflow/training-operator watches MPI jobs beside mpi-operator/mpi-operator"]),
         (first_mpi, {"mpi"}, ["serves v1, not v2beta1"]),
-        (old_driver, {"fractions"}, ["w1: driver 570.86.15"]),
-        (nri_on, {"fractions"}, ["cdi.nriPluginEnabled is true"]),
-        (old_operator, {"fractions"}, ["gpu-operator:v26.3.3"]),
         (late_clock, {"clock"}, ["node w1: -120 s"]),
     ],
 )
@@ -261,9 +243,6 @@ def test_vgpu_is_reported_and_neither_refused_nor_called_supported(bed: Bed) -> 
     assert differences(wanted, seen) == []
     assert "outside the vendor's support statement" in seen["statement"]
     assert judged(bed)[1] == {}
-    old_driver(bed)
-    told = judged(bed)[1]["fractions"]
-    assert "w1 is a vGPU guest: its driver comes with the host's bundle" in told
 
 
 def preflight_expectations(outputs: Any, live: Json) -> Json:
@@ -280,14 +259,11 @@ def test_the_modular_profile_is_not_asked_and_says_why() -> None:
 
 def test_what_a_full_stack_leaves_out_is_not_asked_either(bed: Bed) -> None:
     assert declared.beside(bed.outputs) == {}
-    bed.outputs["sharing"] = "reservation"
     bed.outputs["inference"] = {"enabled": False}
     why = declared.beside(bed.outputs)
-    assert set(why) == {"preflight.runai_knative", "preflight.runai_fractions"}
-    told = "it is about sharing fractioning, and this stack's sharing is reservation"
-    assert why["preflight.runai_fractions"] == told
+    assert set(why) == {"preflight.runai_knative"}
     assert why["preflight.runai_knative"].endswith("this stack's inference.enabled is false")
-    assert CHECKS["preflight.runai_fractions"](bed.at()) == CHECKS["preflight.runai_knative"](bed.at()) == {}
+    assert CHECKS["preflight.runai_knative"](bed.at()) == {}
 
 
 def test_names_that_a_pod_did_not_resolve_are_found(bed: Bed) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from validation.observe.full import fractions, ground, plane, running, serving, trust
+from validation.observe.full import ground, plane, running, serving, trust
 from validation.observe.snapshot import Snapshot
 
 Json = dict[str, Any]
@@ -26,7 +26,6 @@ _LOOKS: dict[str, Callable[[Snapshot], Json]] = {
     "preflight.runai_version": plane.version,
     "preflight.runai_teams": plane.teams,
     "preflight.runai_mpi": ground.mpi_jobs,
-    "preflight.runai_fractions": fractions.ready,
     "preflight.runai_clock": ground.clocks,
 }
 
@@ -39,5 +38,5 @@ CHECKS = {check: _in_full(look) for check, look in _LOOKS.items()}
 
 
 def applicable(found: Json) -> dict[str, bool]:
-    """Each check where something was observed; fractions only where the driver keeps them apart."""
+    """Each check where something was observed."""
     return {check: bool(found.get(check)) for check in (*CHECKS, DNS)}

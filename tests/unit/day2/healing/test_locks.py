@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from healing import locks
-from healing.command import HealError
-from healing.locks import Owner
-from tests.unit.healing.told import pulumi
+from day2.healing import locks
+from day2.healing.command import HealError
+from day2.healing.locks import Owner
+from tests.unit.day2.healing.told import pulumi
 
 pytestmark = pytest.mark.req("I14")
 NOW = datetime.now(UTC)

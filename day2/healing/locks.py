@@ -14,7 +14,7 @@ from datetime import datetime
 
 import psutil
 
-from healing.command import HealError, Pulumi
+from day2.healing.command import HealError, Pulumi
 
 LOCKED = "the stack is currently locked by"
 CONFLICT = "Another update is currently in progress"

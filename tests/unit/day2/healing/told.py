@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from healing.command import Pulumi
+from day2.healing.command import Pulumi
 from validation.cluster import Cluster, ClusterError
 
 Json = dict[str, Any]

@@ -1,4 +1,4 @@
-"""`python -m healing <stack>`: make a stack ready for the next run after one that was killed."""
+"""`python -m day2.healing <stack>`: make a stack ready for the next run after one that was killed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import yaml
 
 from components.config.errors import NAMESPACE
 from components.config.local import renamed
-from healing.command import HealError, Pulumi, say
-from healing.heal import heal
+from day2.healing.command import HealError, Pulumi, say
+from day2.healing.heal import heal
 from validation.cluster import Cluster
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def main(arguments: Sequence[str]) -> int:
     """0 when the stack is ready, 1 with a message when it is not."""
     if len(arguments) != 1:
-        print("usage: python -m healing <stack>", file=sys.stderr)
+        print("usage: python -m day2.healing <stack>", file=sys.stderr)
         return 1
     pulumi = Pulumi(arguments[0], ROOT)
     project = str(yaml.safe_load((ROOT / "Pulumi.yaml").read_text())["name"])

@@ -9,8 +9,8 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Callable
 
-from healing import applied, checkpoint, locks, orphans, releases
-from healing.command import HealError, Json, Pulumi, say
+from day2.healing import applied, checkpoint, locks, orphans, releases
+from day2.healing.command import HealError, Json, Pulumi, say
 from validation.cluster import Cluster, ClusterError
 
 REFRESH = ("refresh", "--yes", "--skip-preview", "--clear-pending-creates")

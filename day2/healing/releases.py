@@ -16,7 +16,7 @@ from datetime import datetime
 from typing import Any
 
 from components.cluster import PENDING
-from healing.command import Json, say
+from day2.healing.command import Json, say
 from validation.cluster import Cluster
 
 TYPE = "kubernetes:helm.sh/v3:Release"

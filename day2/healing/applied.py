@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from day2.healing.command import Json, say
 from day2.kinds import Kinds
-from healing.command import Json, say
 from validation.cluster import Cluster
 
 MANAGER = "pulumi-kubernetes-"

@@ -6,7 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
-from healing.command import HealError, Json, Pulumi, say
+from day2.healing.command import HealError, Json, Pulumi, say
 
 FILES = "file://"
 

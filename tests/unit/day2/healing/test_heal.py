@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from components.cluster import PENDING
-from healing import applied, releases
-from healing.command import HealError, Pulumi
-from healing.heal import heal
-from tests.unit.healing.test_locks import message
-from tests.unit.healing.told import RELEASE, Api, operation, pulumi, record
+from day2.healing import applied, releases
+from day2.healing.command import HealError, Pulumi
+from day2.healing.heal import heal
+from tests.unit.day2.healing.test_locks import message
+from tests.unit.day2.healing.told import RELEASE, Api, operation, pulumi, record
 
 pytestmark = pytest.mark.req("I14")
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from healing import orphans
+from day2.healing import orphans
 
 pytestmark = pytest.mark.req("I14")
 Start = Callable[[Path, str], subprocess.Popen[bytes]]
