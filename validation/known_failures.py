@@ -44,9 +44,9 @@ def failures() -> list[Failure]:
 
 
 def _failure(number: int, entry: dict[str, Any]) -> Failure:
-    lists = {key: tuple(entry.pop(key, ())) for key in ("checks", "tests")}
+    checks, tests = tuple(entry.pop("checks", ())), tuple(entry.pop("tests", ()))
     try:
-        found = Failure(number, **entry, **lists)
+        found = Failure(number, checks=checks, tests=tests, **entry)
     except TypeError as error:
         raise KnownFailuresError(f"{TABLE.name}, {number}: {error}") from None
     if found.shown not in SHOWN:

@@ -145,8 +145,8 @@ def waiting(reason: str, message: str) -> Json:
 
 
 def out_of_pods(bed: Bed) -> None:
-    status = {"reason": "OutOfpods", "message": "Node didn't have enough resource: pods"}
-    bed.cluster.add(names.PODS, pod("thanos-0", BACKEND, phase="Failed", **status))
+    failed = pod("thanos-0", BACKEND, phase="Failed", reason="OutOfpods", message="not enough resource: pods")
+    bed.cluster.add(names.PODS, failed)
 
 
 def volume_pending(bed: Bed) -> None:
@@ -238,7 +238,7 @@ def test_vgpu_is_reported_and_neither_refused_nor_called_supported(bed: Bed) -> 
     bed.outputs["fakeGpus"] = {"enabled": False}
     at = bed.at()
     seen = preflight.CHECKS["preflight.gpu_mode"](at)
-    live = {"apiAddress": None, "gpuNodes": [], "labelledGpus": {}}
+    live: Json = {"apiAddress": None, "gpuNodes": [], "labelledGpus": {}}
     wanted = preflight_expectations(at.outputs, live)["preflight.gpu_mode"]
     assert differences(wanted, seen) == []
     assert "outside the vendor's support statement" in seen["statement"]
@@ -312,7 +312,7 @@ def test_a_project_without_pools_and_a_department_without_quota_are_named() -> N
         return [{"nodePool": {"id": "p1", "name": "default"}, "gpu": {"deserved": gpus}}]
 
     department = {"id": "d1", "name": "research", "resources": quota(1)}
-    projects = [
+    projects: list[Json] = [
         {"name": "a", "parentId": "d1", "resources": quota(1), "defaultNodePools": ["default"]},
         {"name": "b", "parentId": "d1", "resources": quota(0.5), "effective": {"defaultNodePools": []}},
     ]

@@ -23,15 +23,16 @@ _FAULTS = re.compile(r"error|fatal|failed|refused|denied|x509|exception", re.IGN
 
 def releases(at: Snapshot) -> Json:
     """Helm releases whose newest revision is not deployed, and hook Jobs that failed."""
-    stuck_, failed = [], []
+    stopped: list[str] = []
+    failed: list[str] = []
     for namespace in own_namespaces(at):
-        stuck_ += _releases(at, namespace)
+        stopped += _releases(at, namespace)
         for job in at.cluster.items(names.in_namespace(names.JOBS, namespace)):
             for state in job.get("status", {}).get("conditions") or []:
                 if state["type"] == "Failed" and state["status"] == "True" and _hook(job):
                     reason = " ".join(str(state.get(k) or "") for k in ("reason", "message")).strip()
                     failed.append(f"Job {pods.name(job)} ({_hook(job)}): {reason}")
-    return {"notDeployed": stuck_, "failedHooks": failed}
+    return {"notDeployed": stopped, "failedHooks": failed}
 
 
 def _hook(job: Json) -> str:

@@ -88,8 +88,9 @@ def test_the_number_of_another_program_is_not_the_run() -> None:
 
 def test_a_pulumi_that_began_long_after_the_lock_is_another_run(named_pulumi: int) -> None:
     here = socket.gethostname()
-    assert not locks.gone(Owner("root", here, named_pulumi, NOW + timedelta(seconds=5)))
-    assert locks.gone(Owner("root", here, named_pulumi, NOW - timedelta(hours=1)))
+    now = datetime.now(UTC)
+    assert not locks.gone(Owner("root", here, named_pulumi, now + timedelta(seconds=5)))
+    assert locks.gone(Owner("root", here, named_pulumi, now - timedelta(hours=1)))
 
 
 def test_a_living_run_and_one_elsewhere_are_left_alone(named_pulumi: int) -> None:
