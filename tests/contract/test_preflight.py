@@ -104,10 +104,10 @@ def test_a_project_without_node_pools_and_a_department_without_quota(at: tuple[D
     assert lines(moment, "teams") == []
     (made,) = state.projects.values()
     made["defaultNodePools"], made["effective"] = [], {}
-    state.departments[id_]["resources"][0]["gpu"]["deserved"] = 1
+    state.departments[id_]["resources"][0]["gpu"]["deserved"] = 0
     found = "".join(lines(moment, "teams"))
     assert "withoutPools: expected [], found ['team']" in found
-    assert "department research, node pool default: 1 GPUs, its projects were promised 2" in found
+    assert "department research, node pool default: no quota, its projects were promised 2" in found
 
 
 def test_without_an_account_the_check_fails_and_says_what_to_set(

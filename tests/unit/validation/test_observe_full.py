@@ -311,12 +311,12 @@ def test_a_project_without_pools_and_a_department_without_quota_are_named() -> N
     def quota(gpus: float) -> list[Json]:
         return [{"nodePool": {"id": "p1", "name": "default"}, "gpu": {"deserved": gpus}}]
 
-    department = {"id": "d1", "name": "research", "resources": quota(1)}
+    department = {"id": "d1", "name": "research", "resources": quota(0)}
     projects: list[Json] = [
         {"name": "a", "parentId": "d1", "resources": quota(1), "defaultNodePools": ["default"]},
         {"name": "b", "parentId": "d1", "resources": quota(0.5), "effective": {"defaultNodePools": []}},
     ]
     assert plane.without_pools(projects) == ["b"]
-    short = "department research, node pool default: 1 GPUs, its projects were promised 1.5"
-    assert plane.short([department], projects) == [short]
-    assert plane.short([{**department, "resources": quota(2)}], projects) == []
+    told = "department research, node pool default: no quota, its projects were promised 1.5"
+    assert plane.without_quota([department], projects) == [told]
+    assert plane.without_quota([{**department, "resources": quota(1)}], projects) == []

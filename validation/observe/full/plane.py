@@ -49,7 +49,7 @@ def version(at: Snapshot) -> Json:
 
 
 def teams(at: Snapshot) -> Json:
-    """Projects without an ordered node pool, and departments with less than their projects were promised."""
+    """Projects without an ordered node pool, and departments without a quota."""
 
     def look(client: Client) -> Json:
         mine = [("filterBy", f"clusterId=={at.outputs.controlPlane.clusterId}")]
@@ -57,7 +57,7 @@ def teams(at: Snapshot) -> Json:
         departments = list(client.pages("/api/v1/org-unit/departments", "departments", mine))
         return {
             "withoutPools": without_pools(projects),
-            "short": short(departments, projects),
+            "withoutQuota": without_quota(departments, projects),
             "projects": len(projects),
         }
 
@@ -73,8 +73,11 @@ def without_pools(projects: list[Json]) -> list[str]:
     )
 
 
-def short(departments: list[Json], projects: list[Json]) -> list[str]:
-    """Departments, by node pool, whose guaranteed GPUs are fewer than those of their projects together."""
+def without_quota(departments: list[Json], projects: list[Json]) -> list[str]:
+    """Departments, by node pool, that guarantee nothing while their projects were promised GPUs there.
+
+    Promises that are more than the department's own are a choice; with none at all nothing is scheduled.
+    """
     found = []
     for department in departments:
         has = _deserved(department)
@@ -84,9 +87,9 @@ def short(departments: list[Json], projects: list[Json]) -> list[str]:
                 for pool, gpus in _deserved(project).items():
                     promised[pool] = promised.get(pool, 0) + gpus
         for pool, gpus in sorted(promised.items()):
-            if gpus > has.get(pool, 0):
+            if gpus > 0 and not has.get(pool):
                 found.append(
-                    f"department {department['name']}, node pool {pool}: {has.get(pool, 0):g} GPUs, its "
+                    f"department {department['name']}, node pool {pool}: no quota, its "
                     f"projects were promised {gpus:g}"
                 )
     return found
