@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from components.config.vks_rules import vks_problems
 from tests.stack import CATALOG, LOCAL, changed, settings
-from tests.unit.components.test_settings_rules import root
+from tests.unit.components.test_settings_rules import STACKS, root
 
 __all__ = ["root"]  # a fixture
 
@@ -26,6 +28,9 @@ OPS: Changes = {
 OWN: Changes = {
     "gpuOperator": {"source": "install", "counters": "charts/prometheus-operator-0.85.0/bundle.yaml"}
 }
+
+# A section in a stack file that is there as a comment.
+OFFERED = re.compile(r"^  # runai-kit:v(?:ks|cf)[A-Z].*\n(?:  #   .*\n)+", re.MULTILINE)
 
 # Changes to LOCAL, the setting that is wrong, words of the line.
 BROKEN: list[tuple[str, Changes, str, str]] = [
@@ -95,3 +100,14 @@ def test_each_rule_is_one_line(changes: Changes, path: str, words: str, root: Pa
 )
 def test_what_can_work_is_let_through(changes: Changes, root: Path) -> None:
     assert list(vks_problems(settings(stack(changes)), CATALOG, root)) == []
+
+
+@pytest.mark.req("I11", "I13")
+@pytest.mark.parametrize("name", ["vks-modular", "vks-full", "vks-airgap"])
+def test_the_sections_that_stack_files_offer_as_comments_are_right(name: str, root: Path) -> None:
+    whole = (STACKS / f"Pulumi.{name}.yaml").read_text()
+    commented = "".join(match[0] for match in OFFERED.finditer(whole))
+    sections = yaml.safe_load(re.sub(r"^  # ", "", commented, flags=re.MULTILINE))
+    changes = {key.removeprefix("runai-kit:"): value for key, value in sections.items()}
+    assert set(changes) == {"vksMonitoring", "vcfOperations"}
+    assert list(vks_problems(settings(stack(ON | changes)), CATALOG, root)) == []
