@@ -200,6 +200,7 @@ class VksMonitoring(_Model):
     packages: list[VksPackage] = []
     metricProxy: bool = True
     dcgm: bool = True
+    dcgmNamespace: str = ""
 
 
 class VcfOperations(_Model):

@@ -34,6 +34,7 @@ def vks_outputs(settings: Settings, chosen: Plan) -> dict[str, Any]:
         ],
         "metricProxy": settings.vks_monitoring.metric_proxy,
         "dcgm": settings.vks_monitoring.dcgm,
+        "dcgmNamespace": settings.monitoring.dcgm_namespace,
     }
 
 

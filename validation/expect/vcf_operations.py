@@ -21,6 +21,7 @@ def expected(outputs: StackOutputs) -> Json:
         "vcf_operations.proxy": {"missing": []},
         "vcf_operations.telegraf": {"pods": {"atLeast": 1}, "waiting": {"exactly": {}}, "refused": []},
         "vcf_operations.input": {"dcgm": vks.dcgm, "metricProxy": vks.metricProxy},
+        "vcf_operations.counters": {"exporters": {"atLeast": 1}, "missing": {"exactly": {}}},
         "vcf_operations.adapter": {"instances": {"atLeast": 1}, "minutesSinceCollection": newest},
         "vcf_operations.cluster": {"objects": 1},
         "vcf_operations.data": {"status": "DATA_RECEIVING", "state": "STARTED", "minutesOld": newest},

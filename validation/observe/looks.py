@@ -78,6 +78,7 @@ def _vcf_operations(at: Snapshot, _watched: Watched, _given: Json) -> Json:
     outputs = at.outputs
     inside = dict.fromkeys(vks_packages.CHECKS, bool(outputs.vksMonitoring.packages))
     inside["vcf_operations.proxy"] &= outputs.vksMonitoring.metricProxy
+    inside["vcf_operations.counters"] &= outputs.vksMonitoring.dcgm
     outside = dict.fromkeys(vcf_operations.CHECKS, bool(outputs.vcfOperations.url))
     found = {**vks_packages.observe(at), **vcf_operations.observe(outputs)}
     return {"checks": found, "applicable": {**inside, **outside}}

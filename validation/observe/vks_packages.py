@@ -9,6 +9,7 @@ import yaml
 
 from validation import names
 from validation.cluster import ClusterError
+from validation.observe.dcgm_counters import CHECK, counters
 from validation.observe.snapshot import Snapshot
 
 Json = dict[str, Any]
@@ -18,6 +19,7 @@ CHECKS = (
     "vcf_operations.proxy",
     "vcf_operations.telegraf",
     "vcf_operations.input",
+    CHECK,
 )
 _INSTALLS = "/apis/packaging.carvel.dev/v1alpha1/packageinstalls"
 _PROXY_SECRETS = ("metrics-proxy-tls-config", "metrics-proxy-http-config")
@@ -28,7 +30,7 @@ _REFUSED = "Error writing to outputs"
 def observe(at: Snapshot) -> Json:
     """Observations by check id; one that fails does not stop the others."""
     found: Json = {}
-    for check, look in zip(CHECKS, (packages, proxy, telegraf, data_values), strict=True):
+    for check, look in zip(CHECKS, (packages, proxy, telegraf, data_values, counters), strict=True):
         try:
             found[check] = look(at)
         except ClusterError as error:

@@ -27,10 +27,15 @@ PACKAGES = [
 ]
 INSTALLS = "/apis/packaging.carvel.dev/v1alpha1/packageinstalls"
 SLICES = "/apis/discovery.k8s.io/v1/endpointslices"
+METRICS = "/api/v1/namespaces/gpu-operator/pods/dcgm-1:9400/proxy/metrics"
 VALUES = {
     "isMetricProxyConfigured": True,
     "inputPluginsForDeployment": {"dcgm_exporter_metrics": {"enabled": True}},
 }
+
+
+def counted(*fields: str) -> str:
+    return "".join(f'# HELP {field} x\n{field}{{gpu="0"}} 0\n' for field in fields)
 
 
 class Bed(Double):
@@ -71,6 +76,12 @@ def right() -> Bed:
     running = pod("telegraf-1", namespace="tanzu-system-telegraf")
     running["status"] = {"phase": "Running", "containerStatuses": [{"ready": True}]}
     bed.add(names.PODS, running)
+    exporter = pod("dcgm-1", namespace="gpu-operator", on="worker")
+    exporter["metadata"]["labels"] = {"app": "nvidia-dcgm-exporter"}
+    exporter["status"] = {"phase": "Running"}
+    bed.add(names.PODS, exporter)
+    bed.add(names.NODES, thing("worker", spec={}, status={}))
+    bed.texts[METRICS] = counted("DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_MEM_COPY_UTIL")
     bed.said["telegraf-1"] = "I! [agent] fine\n"
     return bed
 
@@ -83,7 +94,9 @@ def faults(bed: Bed, **changed: Any) -> set[str]:
 
 
 def made(**changed: Any) -> StackOutputs:
-    return load({**OUTPUTS, "vksMonitoring": {"packages": PACKAGES, **changed}})
+    return load(
+        {**OUTPUTS, "vksMonitoring": {"packages": PACKAGES, "dcgmNamespace": "gpu-operator", **changed}}
+    )
 
 
 def at(bed: Bed, outputs: StackOutputs) -> Snapshot:
@@ -124,6 +137,12 @@ def test_without_the_proxy_telegraf_hangs_and_both_are_told() -> None:
 def test_what_telegraf_cannot_deliver_is_told_by_its_log() -> None:
     bed = right()
     line = 'E! [agent] Error writing to outputs.http: Post "https://proxy.default.svc.:10093"'
+    exporter = pod("dcgm-1", namespace="gpu-operator", on="worker")
+    exporter["metadata"]["labels"] = {"app": "nvidia-dcgm-exporter"}
+    exporter["status"] = {"phase": "Running"}
+    bed.add(names.PODS, exporter)
+    bed.add(names.NODES, thing("worker", spec={}, status={}))
+    bed.texts[METRICS] = counted("DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_MEM_COPY_UTIL")
     bed.said["telegraf-1"] = f"I! fine\n{line}: no such host\n"
     assert faults(bed) == {"vcf_operations.telegraf"}
 
@@ -145,7 +164,24 @@ def test_what_does_not_apply_is_said_by_the_outputs(tmp_path: Any) -> None:
         "vcf_operations.packages",
         "vcf_operations.telegraf",
         "vcf_operations.input",
+        "vcf_operations.counters",
     ]
+    assert not look(made(dcgm=False))["applicable"]["vcf_operations.counters"]
+
+
+def test_a_field_that_an_exporter_does_not_count_is_named_with_its_node() -> None:
+    bed = right()
+    bed.objects[names.NODES][0]["metadata"]["labels"] = {names.GPU_PRODUCT_LABEL: "NVIDIA-H100XM-80C"}
+    assert faults(bed) == {"vcf_operations.counters"}
+    found = vks_packages.observe(at(bed, made()))["vcf_operations.counters"]
+    # On a vGPU; a passthrough GPU has no such field. Words about a field are no field.
+    assert found == {"exporters": 1, "missing": {"worker": ["DCGM_FI_DEV_VGPU_MEMORY_USAGE"]}}
+    bed.texts[METRICS] += "# HELP DCGM_FI_DEV_VGPU_MEMORY_USAGE x\n"
+    assert faults(bed) == {"vcf_operations.counters"}
+    bed.texts[METRICS] += counted("DCGM_FI_DEV_VGPU_MEMORY_USAGE")
+    assert faults(bed) == set()
+    bed.objects[names.PODS] = bed.objects[names.PODS][:1]
+    assert faults(bed) == {"vcf_operations.counters"}
 
 
 @pytest.mark.parametrize(("live", "could"), [({}, True), ({"vcfOperations": False}, False)])
