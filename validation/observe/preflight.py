@@ -96,6 +96,7 @@ def live_facts(at: Snapshot) -> Json:
         "inference": _serves_models(at),
         "workspaces": at.outputs.workspaces.enabled,
         "modelStreamer": all(at.outputs.images.get(name) for name in ("inference", "seed", "s3")),
+        "vcfOperations": bool(at.outputs.vksMonitoring.packages or at.outputs.vcfOperations.url),
         "nodePool": at.outputs.validation.nodePool,
     }
 
