@@ -17,7 +17,7 @@ from components.config.sections import FakeGpus as FakeGpuSettings
 from components.labels import metadata
 
 NAME = "fake-gpu"
-# What the agent writes on its nodes (local/fake-gpu/internal/node/labels.go); nobody else's word counts there.
+# What the agent writes on its nodes (local/fake-gpu/internal/node/labels.go), whatever was there.
 LABELS = (
     "run.ai/fake.gpu",
     "nvidia.com/gpu.present",

@@ -201,7 +201,7 @@ def test_who_holds_what_is_told() -> None:
 
 
 def node(name: str, manager: str, *labels: str) -> Json:
-    fields = {"f:metadata": {"f:labels": {".": {}, f"f:{labels[0]}": {}}}}
+    fields: Json = {"f:metadata": {"f:labels": {".": {}, f"f:{labels[0]}": {}}}}
     entry = {"manager": manager, "fieldsV1": fields}
     return obj("v1", "Node", name, metadata={"labels": dict.fromkeys(labels, "1"), "managedFields": [entry]})
 
