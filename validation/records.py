@@ -79,9 +79,15 @@ class Records:
         """Start the clock of a test's next check."""
         write_atomically(self.root / "marks" / test, repr(time.time()))
 
-    def opened(self, test: str) -> bool:
-        """Did the test begin?"""
-        return (self.root / "marks" / test).exists()
+    def open(self, test: str) -> None:
+        """A test begins, and with it the clock of its first check."""
+        self.mark(test)
+        write_atomically(self.root / "marks" / f"{test}.opened", repr(time.time()))
+
+    def opened(self, test: str) -> float:
+        """When the test began (Unix s); 0 when it did not."""
+        path = self.root / "marks" / f"{test}.opened"
+        return float(path.read_text()) if path.exists() else 0.0
 
     def elapsed(self, test: str) -> float:
         """Seconds since the last mark; 0 without one."""

@@ -37,7 +37,10 @@ def aggregate(records: Records, reasons: Mapping[str, str]) -> Report:
         checks=results,
         fake_gpus=run.get("fakeGpus", False),
         installation={key: run[key] for key in INSTALLATION if key in run},
-        tests=[_test(test, results, run.get("chains") or {}) for test in declared.tests().values()],
+        tests=[
+            _test(test, results, (run.get("chains") or {}).get(test.name, ""), records.opened(test.name))
+            for test in declared.tests().values()
+        ],
         chains=run.get("chainsNote", ""),
         deviations=deviations(found_in(run), run.get("support") or {}),
         manual_steps=concerning("manual_steps", run),
@@ -45,19 +48,20 @@ def aggregate(records: Records, reasons: Mapping[str, str]) -> Report:
     )
 
 
-def _test(test: declared.Test, results: list[CheckResult], chains: Mapping[str, str]) -> TestRun:
-    """A test's time, from its first check's beginning to its last record, and the chain that it ran in."""
+def _test(test: declared.Test, results: list[CheckResult], chain: str, opened: float) -> TestRun:
+    """A test's time, from when it was opened, or its first check began, to its last record; and its chain."""
     late = {check.id for check in test.checks if check.late}
     mine = [r for r in results if r.test == test.name and r.at and r.id not in late]
     times = [(moment(r.at), r.seconds) for r in mine if r.verdict != "na"]
+    begun = min([at - seconds for at, seconds in times] + ([opened] if opened else []), default=0.0)
     # A test that stopped before its first check has a time, too.
     ran = any(r.verdict in ("pass", "fail") for r in mine)
     return TestRun(
         name=test.name,
         requirement=test.requirement,
         title=test.title,
-        chain=chains.get(test.name, ""),
-        begun=round(min(at - seconds for at, seconds in times), 3) if ran else 0.0,
+        chain=chain,
+        begun=round(begun, 3) if ran else 0.0,
         ended=max(at for at, _ in times) if ran else 0.0,
     )
 

@@ -9,7 +9,11 @@ from validation.report.axis import Axis
 
 HEIGHT = 190
 # Told apart by colour-blind people too (Okabe and Ito); names stand in the bands and in the table below them.
-COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f")
+COLORS = (
+    *("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#7f7f7f"),
+    # The same, dark: queues of two chains stand above each other.
+    *("#003f63", "#8a5f00", "#005c43", "#7d4a65", "#2f6a8c", "#7f3800", "#8f8628", "#404040"),
+)
 # Room that a letter needs in width, and a name in height.
 LETTER, TALL = 6.5, 13
 

@@ -128,7 +128,7 @@ def test_a_chain_that_ended_early_is_cleaned_up_and_fails_the_run(stage: Stage) 
     def work(name: str) -> int:
         passing(stage)(name)
         if name == "cpu":
-            Records(stage.report).mark("mnist_training")
+            Records(stage.report).open("mnist_training")
             return -9
         return 0
 

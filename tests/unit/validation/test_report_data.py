@@ -201,3 +201,14 @@ def test_the_support_table_counts_by_proof(tmp_path: Path) -> None:
     assert f"| V2 | {texts.wording()['V2']} | 5 |  | 1 | skip |" in text
     assert "kai-scheduler 0.12.0 (recommended: 0.18.x)" in text
     assert "GPUs: fake." in text
+
+
+def test_a_test_begins_when_it_is_opened_not_with_its_first_check(tmp_path: Path) -> None:
+    """What is prepared before the first check takes its time, too: claims, models."""
+    records = runs.started(tmp_path)
+    records.open("reclaim")
+    opened = records.opened("reclaim")
+    records.record("reclaim.fill", "pass", 0.0, 1, 1)
+    (run,) = [test for test in aggregate(records, {}).tests if test.name == "reclaim"]
+    assert abs(run.begun - opened) < 0.01
+    assert records.opened("gang") == 0

@@ -35,7 +35,7 @@ class ActionModule(KitAction):
             raise ValueError(f"{name} is not run: the run that it belongs to (process {owner}) is over")
         match arguments["state"]:
             case "open":
-                records.mark(name)
+                records.open(name)
                 decision = decide(
                     declared.tests()[name],
                     records.recorded(),
