@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Callable
 
-from day2.healing import applied, checkpoint, locks, orphans, releases
+from day2.healing import applied, checkpoint, hooks, locks, orphans, releases
 from day2.healing.command import HealError, Json, Pulumi, say
 from validation.cluster import Cluster, ClusterError
 
@@ -32,7 +32,7 @@ def _heal(pulumi: Pulumi, project: str, connect: Callable[[], Cluster]) -> bool:
     locks.refuse_living(pulumi.stack, owners)
     pending = state.get("pending_operations") or []
     if not owners and not pending:
-        return False
+        return _hooks(state, connect)
     for name in orphans.end(pulumi.project):
         say(f"ended {name}, which a dead run had left at work")
     if pending:
@@ -54,10 +54,21 @@ def _free(state: Json, owners: list[locks.Owner], connect: Callable[[], Cluster]
         cluster = connect()
         releases.free(cluster, state, since)
         applied.disown(cluster, state, since)
+        hooks.remove(cluster, state)
     except ClusterError as error:
         raise HealError(
             f"Helm releases: {error}; expected a cluster that answers; try again when it does"
         ) from None
+
+
+def _hooks(state: Json, connect: Callable[[], Cluster]) -> bool:
+    """A run that ended by itself leaves hooks, too; that a cluster does not answer is for `up` to tell."""
+    if not hooks.namespaces(state):
+        return False
+    try:
+        return hooks.remove(connect(), state)
+    except ClusterError:
+        return False
 
 
 def _finish_deletions(pulumi: Pulumi, state: Json) -> None:
