@@ -88,6 +88,12 @@ class Cluster(Protocol):
         """A custom object of a namespace, or None when there is none of that name or kind."""
         ...
 
+    def custom_objects(
+        self, group: str, version: str, plural: str, selector: str = ""
+    ) -> tuple[dict[str, Any], ...]:
+        """Objects of a kind in all namespaces, chosen by labels; none when the kind is not served."""
+        ...
+
     def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
         """All Deployments of a namespace, none when it does not exist."""
         ...
@@ -156,6 +162,20 @@ class LiveCluster:
                 return None
             raise
         return dict(found)
+
+    def custom_objects(
+        self, group: str, version: str, plural: str, selector: str = ""
+    ) -> tuple[dict[str, Any], ...]:
+        """Objects of a kind in all namespaces, chosen by labels; none when the kind is not served."""
+        try:
+            found: Any = self._custom.list_cluster_custom_object(
+                group, version, plural, label_selector=selector, _request_timeout=TIMEOUT
+            )
+        except client.ApiException as error:
+            if error.status == 404:
+                return ()
+            raise
+        return tuple(found["items"])
 
     def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
         """All Deployments of a namespace, none when it does not exist."""

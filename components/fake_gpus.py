@@ -17,6 +17,22 @@ from components.config.sections import FakeGpus as FakeGpuSettings
 from components.labels import metadata
 
 NAME = "fake-gpu"
+# What the agent writes on its nodes (local/fake-gpu/internal/node/labels.go), whatever was there.
+LABELS = (
+    "run.ai/fake.gpu",
+    "nvidia.com/gpu.present",
+    "nvidia.com/gpu.product",
+    "nvidia.com/gpu.memory",
+    "nvidia.com/gpu.count",
+    "nvidia.com/gpu.replicas",
+    "nvidia.com/gpu.sharing-strategy",
+    "nvidia.com/mig.capable",
+    "nvidia.com/vgpu.present",
+    "nvidia.com/cuda.driver-version.full",
+    "nvidia.com/cuda.driver-version.major",
+    "nvidia.com/cuda.driver-version.minor",
+    "nvidia.com/cuda.driver-version.revision",
+)
 EXPORTER = "nvidia-dcgm-exporter"
 METRICS_PORT = 9400
 _APP = {"app": NAME}

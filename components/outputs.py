@@ -8,6 +8,7 @@ import pulumi
 
 from components.catalog import Part
 from components.serving import bounds, serving_outputs, workload_images
+from components.vks.outputs import operations_outputs, vks_outputs
 
 if TYPE_CHECKING:
     from components.platform import Platform
@@ -32,6 +33,8 @@ def describe(platform: Platform, environment: str) -> dict[str, pulumi.Input[obj
         ],
         "monitoring": platform.monitored.outputs(),
         **serving_outputs(platform),
+        "vksMonitoring": vks_outputs(settings, platform.packages),
+        "vcfOperations": operations_outputs(settings, platform.root),
         "fakeGpus": {"enabled": settings.fake_gpus.enabled, "mode": settings.fake_gpus.mode},
         "expectedGpus": platform.expected,
         "images": workload_images(settings, catalog),

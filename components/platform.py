@@ -25,9 +25,13 @@ from components.namespaces import PULL_SECRET, Namespaces, wanted_namespaces
 from components.outputs import describe
 from components.owners import refuse_second_scheduler
 from components.profiles import parts, profile_of
+from components.prometheus.owners import refuse_second_operator
 from components.prometheus.plan import Plan
 from components.settings import Settings
 from components.unfinished import refuse_unfinished
+from components.vks.outputs import package_parts
+from components.vks.owners import plan as plan_packages
+from components.vks.packages import VksPackages
 
 
 class Platform(pulumi.ComponentResource):
@@ -54,7 +58,9 @@ class Platform(pulumi.ComponentResource):
             facts,
             root,
         )
-        self.parts = parts(settings, catalog)
+        # Which VKS packages are this stack's own depends on what the cluster has.
+        self.packages = plan_packages(cluster, settings)
+        self.parts = parts(settings, catalog) | package_parts(settings, catalog, self.packages)
         self.monitored = Plan(settings, catalog, self.parts)
         self.expected = self._check_nodes()
         if settings.knative.enabled:
@@ -62,6 +68,7 @@ class Platform(pulumi.ComponentResource):
         refuse_second_default(cluster, settings.ingress)
         refuse_unfinished(cluster, [catalog.parts[key] for key in self.parts.values()], pulumi.get_stack())
         refuse_second_scheduler(cluster, settings)
+        refuse_second_operator(cluster, settings.monitoring, self.monitored.namespace)
         self.certificates = certificates_for(settings, cluster, root)
         # What a client has to trust, and where it finds the ingress.
         self.ca = self.certificates.ca
@@ -82,6 +89,8 @@ class Platform(pulumi.ComponentResource):
         # Operators that the profile's first part waits for, besides the namespaces.
         self.addons = Addons(self)
         self.operators = self.addons.before(self.after(*self.namespaces.before))
+        if self.packages.install:
+            VksPackages("vks-packages", settings, self.packages, self.ground())
         self.profile.declare()
         Controls("controls", control_inputs(self), self.after(self.namespaces))
         self.register_outputs({})

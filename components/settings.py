@@ -43,6 +43,7 @@ from components.config.sections import (
 from components.config.security import Security
 from components.config.serving import Ingress, Knative, Tls
 from components.config.types import Domain, Section
+from components.config.vks import VcfOperations, VksMonitoring
 
 
 class Settings(Section):
@@ -69,6 +70,8 @@ class Settings(Section):
     ingress: Ingress = Ingress()
     tls: Tls = Tls()
     monitoring: Monitoring = Monitoring()
+    vks_monitoring: VksMonitoring = VksMonitoring()
+    vcf_operations: VcfOperations = VcfOperations()
     gpu_operator: GpuOperator = GpuOperator()
     resource_management: ResourceManagement = ResourceManagement()
     fractioning: Fractioning = Fractioning()

@@ -124,11 +124,31 @@ EVERYTHING: dict[str, Any] = {
     "monitoring": {
         "enabled": True,
         "source": "bundle",
+        "operator": "own",
         "scrapeInterval": "5s",
         "retention": "48h",
         "kubelet": "direct",
         "dcgmNamespace": "gpu-operator",
         "grafana": False,
+    },
+    "vksMonitoring": {
+        "packages": "off",
+        "prometheusVersion": "3.5.3+vmware.1-vks.1",
+        "telegrafVersion": "1.38.4+vmware.1-vks.1",
+        "metricProxy": False,
+        "serviceDomain": "cluster.local",
+        "interval": "60s",
+        "dcgm": False,
+        "storageClass": "fast",
+    },
+    "vcfOperations": {
+        "url": "https://ops.example.test",
+        "ca": "",
+        "username": "kit",
+        "authSource": "LOCAL",
+        "clusterName": "vks-gpu",
+        "resourceKind": "VksCluster",
+        "dataMinutes": 20,
     },
     "security": {
         "admission": True,
@@ -235,11 +255,16 @@ class FakeCluster:
     default_classes: tuple[str, ...] = ()
     pending: tuple[tuple[str, str, str], ...] = ()
     others: dict[str, tuple[DeploymentFacts, ...]] = field(default_factory=dict)
+    # Objects by plural, and whole custom kinds by name.
+    listed: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    kinds: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def nodes(self) -> tuple[NodeFacts, ...]:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
     def custom_object(self, group: str, version: str, plural: str, name: str) -> dict[str, Any] | None:
+        if plural == "customresourcedefinitions":
+            return self.kinds.get(name)
         assert (group, version) == ("kai.scheduler", "v1")
         if plural == "schedulingshards":
             return self.shards.get(name, kai_config(1, 1))
@@ -252,6 +277,11 @@ class FakeCluster:
         assert (group, version, plural) == ("operator.knative.dev", "v1beta1", "knativeservings")
         assert namespace == name == "knative-serving"
         return self.knative
+
+    def custom_objects(
+        self, group: str, version: str, plural: str, selector: str = ""
+    ) -> tuple[dict[str, Any], ...]:
+        return tuple(self.listed.get(plural, ()))
 
     def deployments(self, namespace: str) -> tuple[DeploymentFacts, ...]:
         if namespace != "knative-serving":

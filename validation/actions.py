@@ -13,7 +13,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from components.runai.errors import ApiError
-from validation import parent
+from validation import declared, parent
 from validation.cluster import Cluster, ClusterError
 from validation.expect.over_quota import ImpossibleError
 from validation.https import HttpsError
@@ -85,8 +85,9 @@ class KitAction(ActionBase):  # type: ignore[misc]
 
     @property
     def not_applicable(self) -> dict[str, str]:
-        """What the environment's inventory declares n/a: name -> reason."""
-        return dict(self.variable("kit_not_applicable", {}) or {})
+        """What the inventory declares n/a, and what is about another kind of stack: name -> reason."""
+        beside = declared.beside(self.variable("kit", {}) or {})
+        return {**beside, **(self.variable("kit_not_applicable", {}) or {})}
 
     def say(self, text: str) -> None:
         """Progress, shown at once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,10 @@ GUARD = "preflight"
 
 @dataclass(frozen=True)
 class Check:
-    """One declared check; `requirement` is an id of the requirements table; late: judged at the end."""
+    """One declared check; `requirement` is an id of the requirements table; late: judged at the end.
+
+    `only`: the one value that a stack output must have for the check to be about it, by the output's path.
+    """
 
     id: str
     test: str
@@ -26,6 +30,7 @@ class Check:
     proof: str = "live"
     blocking: bool = False
     late: bool = False
+    only: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,7 @@ def _test(name: str, entry: dict[str, Any]) -> Test:
             proof=check.get("proof", "live"),
             blocking=check.get("blocking", False),
             late=check.get("late", False),
+            only=tuple(check.get("only", {}).items()),
         )
         for check_id, check in entry["checks"].items()
     )
@@ -75,6 +81,24 @@ def _test(name: str, entry: dict[str, Any]) -> Test:
 def checks() -> dict[str, Check]:
     """All declared checks by id."""
     return {check.id: check for test in tests().values() for check in test.checks}
+
+
+def beside(outputs: Mapping[str, Any]) -> dict[str, str]:
+    """Check id -> why it is not applicable to a stack with these outputs; none where there are no outputs."""
+    found: dict[str, str] = {}
+    for check in checks().values() if outputs else ():
+        for path, value in check.only:
+            if (here := _output(outputs, path)) != value:
+                why = f"it is about {path} {value}, and this stack's {path} is {here or 'not set'}"
+                found.setdefault(check.id, why)
+    return found
+
+
+def _output(outputs: Mapping[str, Any], path: str) -> str:
+    found: Any = outputs
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return str(found).lower() if isinstance(found, bool) else str(found or "")
 
 
 def find(check_id: str) -> Check:

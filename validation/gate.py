@@ -68,6 +68,8 @@ def could_run(test: str, live: Mapping[str, Any]) -> bool:
         return False
     if test == "jupyter_workspace" and not live.get("workspaces", True):
         return False
+    if test == "vcf_operations":
+        return bool(live.get("vcfOperations", True))
     if test == "model_streamer":
         return bool(live.get("modelStreamer", True))
     if test in ONE_GPU:

@@ -30,6 +30,7 @@ def plan(outputs: StackOutputs, tests: list[str], cluster: Json) -> Json:
         "images": {name: image for name, image in outputs.images.items() if image},
         "ingressSource": outputs.ingress.source if outputs.ingress.enabled else "",
         "inferenceServer": outputs.validation.inference.server if outputs.inference.enabled else "",
+        "vksPackages": bool(outputs.vksMonitoring.packages),
         "privateCa": bool(outputs.tls.ca),
         "settings": outputs.model_dump(include=SETTINGS),
         "support": {name: said.model_dump() for name, said in outputs.support.items()},

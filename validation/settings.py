@@ -184,6 +184,37 @@ class ControlPlane(_Model):
     version: str = ""
     clusterName: str = ""
     clusterId: str = ""
+    clusterDomain: str = ""
+    hostBasedRouting: bool = True
+
+
+class VksPackage(_Model):
+    """A VKS package that there should be, the namespace that it works in, and whose it is."""
+
+    name: str
+    namespace: str
+    owner: str
+
+
+class VksMonitoring(_Model):
+    """The VKS packages of Prometheus and Telegraf; none where the stack has nothing to do with them."""
+
+    packages: list[VksPackage] = []
+    metricProxy: bool = True
+    dcgm: bool = True
+    dcgmNamespace: str = ""
+
+
+class VcfOperations(_Model):
+    """VCF Operations; url "" = nobody is asked. Minutes: how old its newest data may be."""
+
+    url: str = ""
+    ca: str = ""
+    username: str = ""
+    authSource: str = "LOCAL"
+    clusterName: str = ""
+    resourceKind: str = ""
+    dataMinutes: int = Field(default=15, ge=1, le=1440)
 
 
 class Component(_Model):
@@ -235,6 +266,8 @@ class StackOutputs(_Model):
     workspaces: Workspaces = Workspaces()
     tls: Tls = Tls()
     controlPlane: ControlPlane = ControlPlane()
+    vksMonitoring: VksMonitoring = VksMonitoring()
+    vcfOperations: VcfOperations = VcfOperations()
     fakeGpus: FakeGpus = FakeGpus()
     expectedGpus: dict[str, int] = {}
     images: dict[str, str]

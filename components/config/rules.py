@@ -18,6 +18,7 @@ from components.config.quotas import quota_problems
 from components.config.secrets import plain_texts
 from components.config.sections import Scheduler
 from components.config.types import seconds
+from components.config.vks_rules import vks_problems
 
 if TYPE_CHECKING:
     from components.settings import Settings
@@ -41,6 +42,7 @@ def check(settings: Settings, catalog: Catalog, root: Path, secret: frozenset[st
     yield from _fake_gpus(settings)
     yield from _registry(settings)
     yield from _monitoring(settings)
+    yield from vks_problems(settings, catalog, root)
     yield from inference_problems(settings)
     yield from quota_problems(settings)
     yield from addon_problems(settings, catalog, root)
@@ -196,4 +198,11 @@ def _monitoring(settings: Settings) -> Iterator[Problem]:
             "true with source bundle",
             "false",
             "Grafana comes with kube-prometheus-stack: set monitoring.source to chart",
+        )
+    if monitoring.operator == "existing" and monitoring.source == "bundle":
+        yield Problem(
+            "monitoring.operator",
+            '"existing" with source bundle',
+            '"own"',
+            "the bundle is the operator: set monitoring.source to chart",
         )

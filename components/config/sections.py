@@ -121,12 +121,14 @@ class NodePools(Section):
 class Monitoring(Section):
     """Prometheus: the operator's upstream bundle from the chart directory, or kube-prometheus-stack.
 
+    `operator` existing: source chart uses the Prometheus Operator and CRDs that somebody else installed.
     `kubelet`: how CPU and memory of containers are read, see components/prometheus/kubelet.py;
     `dcgmNamespace`: where NVIDIA's DCGM exporter runs; `grafana`: shows the dashboards, with source chart.
     """
 
     enabled: bool = True
     source: Literal["bundle", "chart"] = "chart"
+    operator: Literal["own", "existing"] = "own"
     scrape_interval: Duration = "30s"
     retention: Duration = "48h"
     kubelet: Literal["apiserver", "direct", "off"] = "apiserver"

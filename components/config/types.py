@@ -63,6 +63,13 @@ DomainOrNone = Annotated[
         "a DNS name such as apps.example.com, or nothing",
     ),
 ]
+HttpsUrl = Annotated[
+    str,
+    _matching(
+        r"|https://[a-z0-9][-a-z0-9.]*(:[0-9]{1,5})?",
+        "an address such as https://ops.example.com without a path, or nothing",
+    ),
+]
 LabelOrNone = Annotated[
     str,
     _matching(

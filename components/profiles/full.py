@@ -74,6 +74,8 @@ class Full:
                     "version": settings.control_plane.version,
                     "clusterName": settings.cluster_agents.name,
                     "clusterId": known[1],
+                    "clusterDomain": settings.cluster_domain(),
+                    "hostBasedRouting": settings.cluster_agents.host_based_routing,
                 }
             ),
             "serviceAccounts": self.secrets,

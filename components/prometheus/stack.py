@@ -26,6 +26,7 @@ def values(settings: Monitoring, part: Part, mirror: str, pull_secret: str) -> d
     def image(name: str) -> dict[str, str]:
         return image_value(part.image(name, mirror))
 
+    own = settings.operator == "own"
     unscraped = ("kubelet", "kubeControllerManager", "kubeScheduler", "kubeEtcd", "kubeProxy")
     return {
         "fullnameOverride": INSTANCE,
@@ -35,7 +36,9 @@ def values(settings: Monitoring, part: Part, mirror: str, pull_secret: str) -> d
         "defaultRules": {"create": False},
         **{name: {"enabled": False} for name in unscraped},
         "grafana": _grafana(image) if settings.grafana else {"enabled": False},
+        "crds": {"enabled": own},
         "prometheusOperator": {
+            "enabled": own,
             "image": image("operator"),
             "prometheusConfigReloader": {"image": image("config-reloader")},
             "admissionWebhooks": {"enabled": False},

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from components.fake_gpus import LABELS
 from components.fake_gpus import NAME as AGENT
 from components.kai.inputs import NAME as KAI
 from day2.destroy.people import by_pulumi
@@ -20,22 +21,22 @@ _CRD = "CustomResourceDefinition"
 
 
 def unlabel(cluster: Cluster, say: Callable[[str], None]) -> None:
-    """Take back the labels that the pretended GPUs' agent wrote; nobody else's, by the fields' owner."""
+    """Take back the labels of nodes that the pretended GPUs' agent worked on; real GPUs' stay as they are."""
     for metadata in cluster.metadata(_NODES):
-        keys = _written(metadata)
-        if keys:
-            cluster.patch(f"{_NODES}/{metadata['name']}", {"metadata": {"labels": dict.fromkeys(keys)}})
-            say(f"node {metadata['name']}: took back {len(keys)} labels of the pretended GPUs")
+        if not _worked_on(metadata):
+            continue
+        # Also one that somebody wrote over: the agent would have put it right.
+        keys = [key for key in LABELS if key in (metadata.get("labels") or {})]
+        cluster.patch(f"{_NODES}/{metadata['name']}", {"metadata": {"labels": dict.fromkeys(keys)}})
+        say(f"node {metadata['name']}: took back {len(keys)} labels of the pretended GPUs")
 
 
-def _written(metadata: Json) -> list[str]:
-    return [
-        key.removeprefix("f:")
+def _worked_on(metadata: Json) -> bool:
+    """Whether a label is still the agent's, by the field's owner."""
+    return any(
+        entry.get("manager") == AGENT and "f:labels" in entry.get("fieldsV1", {}).get("f:metadata", {})
         for entry in metadata.get("managedFields") or []
-        if entry.get("manager") == AGENT
-        for key in entry.get("fieldsV1", {}).get("f:metadata", {}).get("f:labels", {})
-        if key.startswith("f:")
-    ]
+    )
 
 
 def orphans(cluster: Cluster, homes: Collection[str], say: Callable[[str], None]) -> None:

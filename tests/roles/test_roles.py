@@ -13,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tests.roles.conftest import OUTPUTS, ROOT, Played
 from validation import declared, whole_run, workloads
+from validation.expect import full
 from validation.settings import load
 
 Json = dict[str, Any]
@@ -50,9 +51,10 @@ def test_no_verdict_is_ever_ignored() -> None:
 def test_every_declared_check_is_recorded_by_its_role(role: str) -> None:
     if role == "preflight":
         from validation.observe.preflight import CHECKS
+        from validation.observe.probes import NAMES_CHECK
 
         # The last is judged by role report, when the run ends.
-        named = set(CHECKS) | {"preflight.volume", "preflight.dns", whole_run.CHECK}
+        named = set(CHECKS) | {"preflight.volume", "preflight.dns", NAMES_CHECK, whole_run.CHECK}
     else:
         named = set()
     # A role that judges everything at once names its checks only where they are expected.
@@ -372,6 +374,17 @@ def test_probes_stay_in_a_namespace_without_a_pod_security_label() -> None:
     for pod in (volume, dns):
         assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
         assert "schedulerName" not in pod["spec"]
+
+
+@pytest.mark.req("I7")
+def test_the_probe_of_names_asks_for_those_that_are_expected() -> None:
+    outputs = {**json.loads(OUTPUTS.read_text()), "profile": "full"}
+    for routing in (True, False):
+        outputs["controlPlane"] = {"url": "https://runai.apps.test", "hostBasedRouting": routing}
+        *_, pod = render("preflight/pods.yml.j2", preflight_token="word", kit=outputs)
+        script = pod["spec"]["containers"][0]["command"][2]
+        assert f"for name in {' '.join(full.resolvable(load(outputs)))}; do" in script
+        assert pod["metadata"]["name"] == "runai-kit-names"
 
 
 @pytest.mark.req("V11", "V12", "E3")

@@ -17,6 +17,7 @@ from validation.expect import (
     placement,
     priority,
     topology,
+    vcf_operations,
 )
 from validation.expect.nodes import bed
 from validation.settings import StackOutputs
@@ -86,6 +87,10 @@ def _partitions(_outputs: StackOutputs, _facts: Json, _given: Json) -> Json:
     return {"expected": partitions.expected()}
 
 
+def _vcf_operations(outputs: StackOutputs, _facts: Json, _given: Json) -> Json:
+    return {"expected": vcf_operations.expected(outputs)}
+
+
 def _fallbacks(_outputs: StackOutputs, facts: Json, given: Json) -> Json:
     made = fallbacks.plan(bed(facts))
     tried = fallbacks.origins(given["namespace"], given["mirror"])
@@ -129,4 +134,5 @@ PLANS: Mapping[str, Callable[[StackOutputs, Json, Json], Json]] = {
     "placement": _placement,
     "priority": _priority,
     "topology": _topology,
+    "vcf_operations": _vcf_operations,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from validation.expect import full
 from validation.names import NON_PREEMPTIBLE_PRIORITY
 from validation.settings import StackOutputs
 
@@ -59,6 +60,7 @@ def expected(
         "preflight.ingress_class": {"defaults": 1},
         "preflight.tls": _tls(outputs, min_certificate_days),
         "preflight.pull_secrets": {"missing": []},
+        **(full.expected(outputs, min_certificate_days) if outputs.profile == "full" else {}),
     }
 
 

@@ -66,16 +66,24 @@ def gpu_labels(at: Snapshot) -> Json:
 
 
 def gpu_mode(at: Snapshot) -> Json:
-    """Mode by product name or by the vGPU label of feature discovery."""
+    """Mode by product name or by the vGPU label of feature discovery, and what the vendor states of it."""
     nodes = capacity.gpu_nodes(at.nodes)
     products = sorted({pods.label(n, names.GPU_PRODUCT_LABEL) or "unknown" for n in nodes})
     modes = {mode_of(n) for n in nodes}
     drivers = sorted({pods.label(n, "nvidia.com/cuda.driver-version.full") or "not reported" for n in nodes})
     return {
-        "mode": modes.pop() if len(modes) == 1 else sorted(modes),
+        "mode": next(iter(modes)) if len(modes) == 1 else sorted(modes),
         "products": products,
         "drivers": drivers,
+        **({"statement": _statement(at)} if "vgpu" in modes else {}),
     }
+
+
+def _statement(at: Snapshot) -> str:
+    """Run:ai runs on vGPU guests in the field; nobody but the vendor can call that supported."""
+    said = at.outputs.support.get("gpu-mode")
+    source = said.source if said else "the vendor's requirements name passthrough only"
+    return f"vGPU is outside the vendor's support statement ({source})"
 
 
 def mode_of(node: Json) -> str:

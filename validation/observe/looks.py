@@ -19,6 +19,8 @@ from validation.observe import (
     priority,
     topology,
     usage,
+    vcf_operations,
+    vks_packages,
 )
 from validation.observe.snapshot import Snapshot
 from validation.observe.watched import Watched
@@ -72,6 +74,16 @@ def _partitions(at: Snapshot, _watched: Watched, _given: Json) -> Json:
     return {"offered": found, "choice": chosen, "applicable": partitions.applicable(chosen)}
 
 
+def _vcf_operations(at: Snapshot, _watched: Watched, _given: Json) -> Json:
+    outputs = at.outputs
+    inside = dict.fromkeys(vks_packages.CHECKS, bool(outputs.vksMonitoring.packages))
+    inside["vcf_operations.proxy"] &= outputs.vksMonitoring.metricProxy
+    inside["vcf_operations.counters"] &= outputs.vksMonitoring.dcgm
+    outside = dict.fromkeys(vcf_operations.CHECKS, bool(outputs.vcfOperations.url))
+    found = {**vks_packages.observe(at), **vcf_operations.observe(outputs)}
+    return {"checks": found, "applicable": {**inside, **outside}}
+
+
 LOOKS: Mapping[str, Look] = {
     "gpu_nodes": _gpu_nodes,
     "evictions": _evictions,
@@ -108,6 +120,7 @@ LOOKS: Mapping[str, Look] = {
     "combined_state": _combined_state,
     "combined_state_tables": lambda at, _seen, _given: combined_state.tables(at),
     "fallbacks": _fallbacks,
+    "vcf_operations": _vcf_operations,
     "partitions_offered": _partitions,
     "partitions": lambda at, _seen, given: partitions.observe(at, given["offered"]),
 }

@@ -20,6 +20,8 @@ from validation.observe import (
     tenants,
 )
 from validation.observe.admission import psa_default, webhooks
+from validation.observe.full import CHECKS as FULL
+from validation.observe.full import applicable as full_applicable
 from validation.observe.snapshot import Snapshot
 
 Json = dict[str, Any]
@@ -52,6 +54,7 @@ CHECKS: dict[str, Callable[[Snapshot], Json]] = {
     "preflight.ingress_class": front.ingress_class,
     "preflight.tls": front.tls,
     "preflight.pull_secrets": installation.pull_secrets,
+    **FULL,
 }
 
 
@@ -93,6 +96,7 @@ def live_facts(at: Snapshot) -> Json:
         "inference": _serves_models(at),
         "workspaces": at.outputs.workspaces.enabled,
         "modelStreamer": all(at.outputs.images.get(name) for name in ("inference", "seed", "s3")),
+        "vcfOperations": bool(at.outputs.vksMonitoring.packages or at.outputs.vcfOperations.url),
         "nodePool": at.outputs.validation.nodePool,
     }
 
@@ -119,4 +123,5 @@ def applicable(found: Json) -> dict[str, bool]:
         "preflight.tls": bool(found["preflight.tls"]),
         "preflight.fractioning": bool(found["preflight.fractioning"].get("looked")),
         "preflight.pull_secrets": bool(found["preflight.pull_secrets"].get("named")),
+        **full_applicable(found),
     }

@@ -13,7 +13,10 @@ from validation.observe import dns, stuck
 from validation.observe.admission import PROBE_NAMESPACE
 
 Json = dict[str, Any]
+Told = tuple[Json, dict[str, float]]
 VOLUME_POD, DNS_POD, CLAIM = "runai-kit-volume", "runai-kit-dns", "runai-kit-volume"
+# Only where there is a control plane: it asks for the names of Run:ai.
+NAMES_POD, NAMES_CHECK = "runai-kit-names", "preflight.runai_dns"
 OVER = ("Succeeded", "Failed")
 
 
@@ -55,9 +58,27 @@ def probes(cluster: Cluster, timeout: float, say: Callable[[str], None]) -> tupl
     return found, took
 
 
-def not_started(reason: str) -> tuple[Json, dict[str, float]]:
-    """Both observations where the probes could not be made, with the reason."""
-    checks = ("preflight.volume", "preflight.dns")
+def resolved(cluster: Cluster, timeout: float) -> tuple[Json, dict[str, float]]:
+    """(observation, seconds) of the probe that resolves Run:ai's names, as `not_started` without one."""
+    begun = time.monotonic()
+    while (phase := _phase(cluster, NAMES_POD)) not in OVER and time.monotonic() - begun < timeout:
+        time.sleep(0.5)
+    took = time.monotonic() - begun
+    seen = answers(_log(cluster, NAMES_POD))
+    why = _why(cluster, NAMES_POD, {NAMES_POD: phase}) + (
+        dns.servers(cluster, "" if not all(seen.values()) else phase)
+    )
+    found = {"pod": phase, "addresses": seen, "why": why}
+    return {NAMES_CHECK: found}, {NAMES_CHECK: took}
+
+
+def answers(log: str) -> dict[str, str]:
+    """Name -> address as the probe said it, "" for none."""
+    return dict(re.findall(r"^NAME=(\S+) ADDRESS=(\S*)$", log, re.MULTILINE))
+
+
+def not_started(reason: str, checks: tuple[str, ...] = ("preflight.volume", "preflight.dns")) -> Told:
+    """Observations where the probes could not be made, with the reason."""
     return {check: {"error": f"the probe could not be started: {reason}"} for check in checks}, {}
 
 
@@ -71,11 +92,16 @@ def _phase(cluster: Cluster, name: str) -> str:
 
 def _said(cluster: Cluster, name: str, pattern: str) -> str | None:
     """First match in the pod's log; None when it said nothing of the kind."""
-    try:
-        found = re.search(pattern, cluster.logs(PROBE_NAMESPACE, name), re.MULTILINE)
-    except ClusterError:
-        return None
+    found = re.search(pattern, _log(cluster, name), re.MULTILINE)
     return found.group(1) if found else None
+
+
+def _log(cluster: Cluster, name: str) -> str:
+    """The pod's log, "" where there is none."""
+    try:
+        return cluster.logs(PROBE_NAMESPACE, name)
+    except ClusterError:
+        return ""
 
 
 def _why(cluster: Cluster, name: str, phases: dict[str, str]) -> list[str]:

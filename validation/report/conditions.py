@@ -24,6 +24,7 @@ def facts(run: Mapping[str, Any]) -> Json:
         "ingressSource": run.get("ingressSource", ""),
         "inference": bool(run.get("inferenceServer")),
         "inferenceServer": run.get("inferenceServer", ""),
+        "vksPackages": bool(run.get("vksPackages", False)),
         "privateCa": bool(run.get("privateCa", False)),
     }
 

@@ -10,6 +10,7 @@ from typing import Any
 from components.runai.access import Access
 from components.runai.client import Client
 from components.runai.errors import NotFoundError
+from components.runai.transport import Patience
 from validation import names
 from validation.runai.requests import refusal, training
 from validation.settings import OutputsError, StackOutputs
@@ -20,7 +21,7 @@ _TRAININGS = "/api/v1/workloads/trainings"
 _WORKLOADS = "/api/v1/workloads"
 
 
-def connect(outputs: StackOutputs) -> Client:
+def connect(outputs: StackOutputs, patience: Patience | None = None) -> Client:
     """A client of the stack's control plane. Raises OutputsError for what is missing."""
     place = outputs.controlPlane
     if not place.url:
@@ -31,7 +32,7 @@ def connect(outputs: StackOutputs) -> Client:
             f"{CLIENT_ID} and {CLIENT_SECRET} are not both set: expected a service account that may submit "
             "workloads, such as one of runai-kit:serviceAccounts (pulumi stack output serviceAccounts)"
         )
-    return Client(Access(place.url, place.ca, client_id=who, client_secret=secret))
+    return Client(Access(place.url, place.ca, client_id=who, client_secret=secret), patience)
 
 
 def submit(client: Client, outputs: StackOutputs, test: str, items: Sequence[Json]) -> list[str]:

@@ -30,7 +30,14 @@ def running(options: Options, pem: Path, host: str = "localhost", port: int = 0)
     """The double on a port, 0 for a free one; `pem` holds key and certificate. Raises TimeoutError."""
     app, state = application(options)
     listening = socket.create_server(("127.0.0.1", port))
-    config = uvicorn.Config(app, ssl_certfile=pem, ssl_keyfile=pem, log_level="warning", lifespan="off")
+    config = uvicorn.Config(
+        app,
+        ssl_certfile=pem,
+        ssl_keyfile=pem,
+        log_level="warning",
+        lifespan="off",
+        timeout_graceful_shutdown=0,
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

@@ -79,6 +79,7 @@ def test_values_of_the_control_plane(tmp_path: Path) -> None:
     values = plain(release["values"])
     assert values != release["values"]
     assert values["global"] == {
+        "additionalImagePullSecrets": [],
         "customCA": {"enabled": True},
         "domain": "runai.apps.example.test",
         "ingress": {"ingressClass": "haproxy", "tlsSecretName": "runai-backend-tls"},

@@ -108,3 +108,23 @@ def test_a_custom_object_of_a_namespace_may_be_missing(
     monkeypatch.setattr(client.CustomObjectsApi, name, raising(status(500)))
     with pytest.raises(client.ApiException):
         cluster.namespaced_object("g", "v1", "n", "things", "x")
+
+
+@pytest.mark.req("I11")
+def test_objects_of_a_kind_are_listed_and_a_kind_may_be_missing(
+    cluster: LiveCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+
+    def listed(*arguments: Any, **named: Any) -> dict[str, Any]:
+        asked.append((*arguments[1:], named["label_selector"]))
+        return {"items": [{"metadata": {"name": "a"}}]}
+
+    monkeypatch.setattr(client.CustomObjectsApi, "list_cluster_custom_object", listed)
+    assert cluster.custom_objects("apps", "v1", "deployments", "a=b") == ({"metadata": {"name": "a"}},)
+    assert asked == [("apps", "v1", "deployments", "a=b")]
+    monkeypatch.setattr(client.CustomObjectsApi, "list_cluster_custom_object", raising(status(404)))
+    assert cluster.custom_objects("packaging.carvel.dev", "v1alpha1", "packageinstalls") == ()
+    monkeypatch.setattr(client.CustomObjectsApi, "list_cluster_custom_object", raising(status(403)))
+    with pytest.raises(client.ApiException):
+        cluster.custom_objects("apps", "v1", "deployments")

@@ -272,6 +272,12 @@ BROKEN: list[tuple[str, dict[str, Any], str, str]] = [
         "departments[1].projects[0].name",
         "could also be of project team-a",
     ),
+    (
+        "the bundle with somebody else's operator",
+        {"monitoring.operator": "existing"},
+        "monitoring.operator",
+        "set monitoring.source to chart",
+    ),
     ("no such directory", {"charts.directory": "elsewhere"}, "charts.directory", "create it"),
 ]
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from components.fake_gpus import LABELS
 from day2.destroy import engine, holders, marks, people, sweep, webhooks, workloads
 from day2.destroy.options import Options, agreed, options
 from day2.destroy.run import Destroy, RefusedError
@@ -198,21 +200,30 @@ def test_who_holds_what_is_told() -> None:
     assert holders.holders(live(cluster), ["other"], inventory(live(cluster))) == []
 
 
-def test_only_labels_that_the_agent_wrote_are_taken_back() -> None:
-    fields = [
-        {
-            "manager": "fake-gpu",
-            "fieldsV1": {"f:metadata": {"f:labels": {".": {}, "f:nvidia.com/gpu.count": {}}}},
-        },
-        {"manager": "kubelet", "fieldsV1": {"f:metadata": {"f:labels": {"f:kubernetes.io/os": {}}}}},
-    ]
+def node(name: str, manager: str, *labels: str) -> Json:
+    fields: Json = {"f:metadata": {"f:labels": {".": {}, f"f:{labels[0]}": {}}}}
+    entry = {"manager": manager, "fieldsV1": fields}
+    return obj("v1", "Node", name, metadata={"labels": dict.fromkeys(labels, "1"), "managedFields": [entry]})
+
+
+def test_labels_of_nodes_that_the_agent_worked_on_are_taken_back() -> None:
+    """Also one that somebody wrote over; never those of real GPUs, or of people."""
+    mine, others = "nvidia.com/gpu.count", "nvidia.com/gpu.memory"
     cluster = FakeCluster(
-        obj("v1", "Node", "one", metadata={"managedFields": fields}), obj("v1", "Node", "two")
+        node("pretended", "fake-gpu", mine, others, "team", "nvidia.com/gpu.deploy.device-plugin"),
+        node("real", "gpu-feature-discovery", mine, others),
     )
     sweep.unlabel(live(cluster), lambda _: None)
-    assert cluster.patched == [
-        ("/api/v1/nodes/one", {"metadata": {"labels": {"nvidia.com/gpu.count": None}}})
+    assert [(path, set(change["metadata"]["labels"])) for path, change in cluster.patched] == [
+        ("/api/v1/nodes/pretended", {mine, others})
     ]
+
+
+def test_the_agents_labels_are_those_of_its_source() -> None:
+    source = Path("local/fake-gpu/internal/node/labels.go").read_text()
+    named = re.findall(r'^\t+"(nvidia\.com/[^"]+)":', source, re.MULTILINE)
+    assert sorted(named) == sorted(key for key in LABELS if key != "run.ai/fake.gpu")
+    assert 'FakeLabel = "run.ai/fake.gpu"' in source
 
 
 def test_objects_of_a_release_whose_namespace_is_gone_go() -> None:

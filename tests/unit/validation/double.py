@@ -64,6 +64,10 @@ class Double:
                 found.append(thing)
         return found
 
+    def metadata(self, path: str, **params: Any) -> list[Json]:
+        """As the API server's metadata list does."""
+        return [thing["metadata"] for thing in self.items(path, **params)]
+
     def create(self, path: str, body: Json, dry_run: bool = False) -> Json:
         assert dry_run or path == names.ACCESS_REVIEWS, "observations store nothing"
         return self.admit(path, body)

@@ -24,7 +24,7 @@ from validation.observe import (
     teams,
 )
 from validation.observe.looks import LOOKS
-from validation.observe.probes import not_started, probes
+from validation.observe.probes import NAMES_CHECK, Told, not_started, probes, resolved
 from validation.observe.snapshot import Snapshot
 from validation.observe.watched import Watched
 from validation.records import write_atomically
@@ -96,12 +96,22 @@ class ActionModule(KitAction):
         probed, took = (
             not_started(stopped) if stopped else probes(at.cluster, float(given["timeout"]), self.say)
         )
+        named, asking = self._names(at, given)
+        found = {**found, **probed, **named}
         return {
-            "found": {**found, **probed},
-            "seconds": {**seconds, **took},
+            "found": found,
+            "seconds": {**seconds, **took, **asking},
             "live": live,
             "applicable": preflight.applicable(found),
         }
+
+    def _names(self, at: Snapshot, given: Json) -> Told:
+        """The probe of Run:ai's names, where the stack has a control plane."""
+        if at.outputs.profile != "full":
+            return {NAMES_CHECK: {}}, {NAMES_CHECK: 0.0}
+        if stopped := given.get("stopped"):
+            return not_started(stopped, (NAMES_CHECK,))
+        return resolved(at.cluster, float(given["timeout"]))
 
     def _fractional_gpu(self, at: Snapshot, given: Json) -> Json:
         return {"found": fractional_gpu.observe(at, given["before"], given["queue"])}

@@ -1,0 +1,1 @@
+"""Read-only client of VCF Operations' suite API; knows nothing of clusters or checks."""
