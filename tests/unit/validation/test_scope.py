@@ -47,7 +47,7 @@ def test_what_each_bound_leaves_on_two_nodes_of_four(bound: int) -> None:
         == {
             0: set(),
             1: {*small, "priority", "placement", "fair_share_over_time", "monitoring"},
-            4: {"over_quota", "reclaim", "combined_state"} | {"node_pools"},
+            4: {"over_quota", "reclaim", "combined_state", "node_pools", "topology"},
             8: set(),
         }[bound]
     )
