@@ -28,10 +28,8 @@ class Jobs:
         return True
 
 
-def job(name: str, **annotations: str) -> Json:
-    return {
-        "metadata": {"name": name, "annotations": {k.replace("_", "/"): v for k, v in annotations.items()}}
-    }
+def job(name: str, hook: str = "") -> Json:
+    return {"metadata": {"name": name, "annotations": {"helm.sh/hook": hook} if hook else {}}}
 
 
 def state(*owned: str) -> Json:
