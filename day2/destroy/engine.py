@@ -21,6 +21,9 @@ def destroy(stack: str, root: Path, patience: float, say: Callable[[str], None])
     """Pulumi's exit code, or None when it said nothing for `patience` seconds and was stopped."""
     # Its provider copies the kubeconfig into the temp folder.
     private.use()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # Shells begin background commands so, and what is begun by them could not be interrupted either.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     command = ["pulumi", "destroy", "--yes", "--skip-preview", "--non-interactive", "--stack", stack]
     # A session of its own: the interrupt below goes to Pulumi and its plugins together.
     process = subprocess.Popen(

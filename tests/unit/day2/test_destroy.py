@@ -271,7 +271,7 @@ def test_a_destroy_that_stands_still_is_stopped(tmp_path: Path, monkeypatch: pyt
     )
     start = time.monotonic()
     assert engine.destroy("test", tmp_path, 0.5, lambda _: None) is None
-    assert time.monotonic() - start < 10
+    assert time.monotonic() - start < 20
     assert (tmp_path / "asked").exists()
 
 
