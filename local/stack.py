@@ -21,25 +21,28 @@ def environment() -> dict[str, str]:
 
 
 def prepare() -> dict[str, str]:
-    """Install the provider plugin into the kit's own PULUMI_HOME and select the stack, made if need be.
-
-    Returns the stack's environment.
-    """
+    """Install the provider plugin into the kit's own PULUMI_HOME; returns the stack's environment."""
     env = environment()
     paths.PULUMI_STATE.mkdir(parents=True, exist_ok=True)
     plugin = Path(env["PULUMI_HOME"]) / "plugins" / f"resource-kubernetes-v{PROVIDER}"
     binary = tools.groups()["provider"].folder / "pulumi-resource-kubernetes"
     if binary.exists():
         paths.link(binary, plugin / "pulumi-resource-kubernetes")
-    shell.run([_pulumi(), "stack", "select", "--create", NAME], env=env, cwd=paths.ROOT)
     return env
+
+
+def known() -> bool:
+    """Return whether the backend has a checkpoint of the stack, readable or not."""
+    return any(paths.PULUMI_STATE.glob(f".pulumi/stacks/*/{NAME}.json"))
 
 
 def up() -> None:
     """Bring the stack up without a question, after undoing what a killed run left."""
     with private.folder() as temporary:
         env = prepare() | {"TMPDIR": str(temporary)}
-        shell.run([paths.VENV / "bin" / "python", "-m", "day2.healing", NAME], env=env, cwd=paths.ROOT)
+        if known():  # Before anything else: what a killed run left may keep the stack from being selected.
+            shell.run([paths.VENV / "bin" / "python", "-m", "day2.healing", NAME], env=env, cwd=paths.ROOT)
+        shell.run([_pulumi(), "stack", "select", "--create", NAME], env=env, cwd=paths.ROOT)
         shell.run(
             [_pulumi(), "up", "--stack", NAME, "--yes", "--skip-preview", "--non-interactive"],
             env=env,

@@ -1,4 +1,9 @@
-"""A checkpoint that no longer reads: Pulumi replaces the file whole, a machine that loses power may not."""
+"""A checkpoint that no longer reads.
+
+Pulumi's file backend replaces the checkpoint whole, but writes the attributes beside it (`.attrs`) in place: a
+kill leaves them empty, and no command can load the stack. A machine that loses power may leave the checkpoint
+itself so.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ FILES = "file://"
 
 
 def state(pulumi: Pulumi, project: str) -> Json:
-    """The stack's state; a file that does not read is replaced by the one before it, if that does.
+    """The stack's state; attributes that do not read go, a file goes back to the one before it, if that reads.
 
     Raises HealError as Pulumi would, where the backend is no folder or neither reads.
     """
@@ -20,6 +25,8 @@ def state(pulumi: Pulumi, project: str) -> Json:
         return pulumi.state()
     except HealError:
         file = _file(pulumi, project)
+        if file and _drop_attributes(file):
+            return state(pulumi, project)
         before = file.with_name(f"{file.name}.bak") if file else None
         if not file or not before or not _broken(file) or _broken(before):
             raise
@@ -27,6 +34,15 @@ def state(pulumi: Pulumi, project: str) -> Json:
     shutil.copy2(file, file.with_name(f"{file.name}.broken"))
     shutil.copy2(before, file)
     return pulumi.state()
+
+
+def _drop_attributes(file: Path) -> bool:
+    """Remove attributes that do not read; they hold a content type and a checksum, and may be absent."""
+    broken = [path for path in file.parent.glob(f"{file.name}*.attrs") if _broken(path)]
+    for path in broken:
+        say(f"{path}: does not read, removing it")
+        path.unlink()
+    return bool(broken)
 
 
 def _file(pulumi: Pulumi, project: str) -> Path | None:
