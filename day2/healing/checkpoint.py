@@ -1,8 +1,8 @@
 """A checkpoint that no longer reads.
 
-Pulumi's file backend replaces the checkpoint whole, but writes the attributes beside it (`.attrs`) in place: a
-kill leaves them empty, and no command can load the stack. A machine that loses power may leave the checkpoint
-itself so.
+Pulumi's file backend replaces the checkpoint whole, but writes the attributes beside it (`.attrs`) in place:
+a kill leaves them empty, and no command can load the stack. A machine that loses power may leave the
+checkpoint itself so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FILES = "file://"
 
 
 def state(pulumi: Pulumi, project: str) -> Json:
-    """The stack's state; attributes that do not read go, a file goes back to the one before it, if that reads.
+    """The stack's state; attributes that do not read go, a file goes back to the one before it.
 
     Raises HealError as Pulumi would, where the backend is no folder or neither reads.
     """
