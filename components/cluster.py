@@ -19,8 +19,8 @@ GPU = "nvidia.com/gpu"
 UNHEALTHY = "runai-kit.io/unhealthy-gpus"
 # Helm's words for an operation that has begun and not ended.
 PENDING = ("pending-install", "pending-upgrade", "pending-rollback")
-# Connect and read, in seconds: a cluster that answers slower than this is reported, not waited for.
 DEFAULT = "ingressclass.kubernetes.io/is-default-class"
+# Connect and read, in seconds: a cluster that answers slower than this is reported, not waited for.
 TIMEOUT = (5, 20)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from components.addons.inputs import AddonInputs
-from components.addons.manifests import fit, read
+from components.addons.kubeflow import manifests
 from components.addons.values import chart_values
 from components.catalog import Catalog
 from components.settings import Settings
@@ -19,13 +19,7 @@ def addon_values(role: str, key: str, settings: Settings, catalog: Catalog, pull
     return chart_values(role, AddonInputs(settings, catalog, key, pull))
 
 
-def manifest_objects(
-    role: str, key: str, settings: Settings, catalog: Catalog, charts: Path, pull: str
-) -> list[Object]:
+def manifest_objects(key: str, settings: Settings, catalog: Catalog, charts: Path, pull: str) -> list[Object]:
     """The objects as the component makes them. Raises OSError or ManifestError."""
-    inputs = AddonInputs(settings, catalog, key, pull)
-    chart = inputs.part.chart
-    assert chart is not None
-    without_mpi = role == "trainingOperator" and settings.mpi_operator.enabled
-    found = fit(read(charts / chart.file), inputs, without_mpi)
+    found = manifests(AddonInputs(settings, catalog, key, pull), charts)
     return [*found.crds, *found.ground, *found.deployments, *found.last]

@@ -98,7 +98,7 @@ def sources(settings: Settings, catalog: Catalog, charts: Path, helm: Path) -> I
         elif role in MANIFESTS:
             _file(part, charts)
             try:
-                objects = manifest_objects(role, key, settings, catalog, charts, pull)
+                objects = manifest_objects(key, settings, catalog, charts, pull)
             except ManifestError as error:
                 raise RenderError(str(error)) from None
             yield Source(key, objects, levels)

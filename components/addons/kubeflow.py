@@ -25,7 +25,7 @@ class KubeflowOperator(Addon):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(name, inputs, source, opts)
-        found = manifests(inputs, root)
+        found = manifests(inputs, root / inputs.settings.charts.directory)
         kept = pulumi.ResourceOptions(retain_on_delete=True)
         after = [
             declare(obj, pulumi.ResourceOptions.merge(self.child([]), kept), self._unique(obj))
@@ -42,10 +42,10 @@ class KubeflowOperator(Addon):
         return f"{self._name}-{str(obj['kind']).lower()}-{meta['name']}"
 
 
-def manifests(inputs: AddonInputs, root: Path) -> Manifests:
-    """The objects of the chart directory's file. Raises OSError or ManifestError."""
+def manifests(inputs: AddonInputs, charts: Path) -> Manifests:
+    """The objects of the part's file in folder `charts`. Raises OSError or ManifestError."""
     chart = inputs.part.chart
     assert chart is not None
-    path = root / inputs.settings.charts.directory / chart.file
     training = inputs.part.name == "training-operator"
-    return fit(read(path), inputs, without_mpi=training and inputs.settings.mpi_operator.enabled)
+    without_mpi = training and inputs.settings.mpi_operator.enabled
+    return fit(read(charts / chart.file), inputs, without_mpi)

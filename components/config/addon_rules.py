@@ -10,6 +10,7 @@ from components.catalog import Catalog
 from components.config.addon_parts import part_name, wanted
 from components.config.errors import Problem
 from components.config.sharing import sharing_problems
+from components.config.versions import unlisted
 from components.versions import at_least
 
 if TYPE_CHECKING:
@@ -33,14 +34,7 @@ def addon_problems(settings: Settings, catalog: Catalog, root: Path) -> Iterator
 
 def _versions(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     for role, version in wanted(settings).items():
-        known = sorted(catalog.generations(part_name(role)))
-        if version not in known:
-            yield Problem(
-                f"{role}.version",
-                f'"{version}"',
-                f"one of {', '.join(known)}",
-                "choose a version from components/catalog.yaml",
-            )
+        yield from unlisted(catalog, part_name(role), f"{role}.version", version)
 
 
 def _owners(settings: Settings, catalog: Catalog) -> Iterator[Problem]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from components.catalog import Catalog
 from components.config.errors import Problem
 from components.config.serving import Certificate
+from components.config.versions import unlisted
 from components.tls import given
 
 if TYPE_CHECKING:
@@ -38,14 +39,7 @@ def domains(settings: Settings) -> dict[str, str]:
 
 def _knative(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     knative = settings.knative
-    versions = sorted(catalog.generations("knative-serving"))
-    if knative.version not in versions:
-        yield Problem(
-            "knative.version",
-            f'"{knative.version}"',
-            f"one of {', '.join(versions)}",
-            "choose a version from components/catalog.yaml",
-        )
+    yield from unlisted(catalog, "knative-serving", "knative.version", knative.version)
     if knative.enabled and not settings.ingress.enabled:
         yield Problem(
             "knative.enabled",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from components.catalog import Catalog
 from components.config.errors import Problem
 from components.config.org import Department, Project
+from components.config.versions import unlisted
 from components.tls import given
 from components.tls.material import load
 
@@ -77,14 +78,7 @@ def _license(settings: Settings) -> Iterator[Problem]:
 
 def _control_plane(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
     plane = settings.control_plane
-    versions = sorted(catalog.generations("control-plane"))
-    if plane.version not in versions:
-        yield Problem(
-            "controlPlane.version",
-            f'"{plane.version}"',
-            f"one of {', '.join(versions)}",
-            "choose a version from components/catalog.yaml",
-        )
+    yield from unlisted(catalog, "control-plane", "controlPlane.version", plane.version)
     if bool(plane.stack) != (plane.source == "stack"):
         yield Problem(
             "controlPlane.stack",

@@ -18,6 +18,7 @@ from components.config.quotas import quota_problems
 from components.config.secrets import plain_texts
 from components.config.sections import Scheduler
 from components.config.types import seconds
+from components.config.versions import unlisted
 from components.config.vks_rules import vks_problems
 
 if TYPE_CHECKING:
@@ -86,14 +87,7 @@ def _pools(settings: Settings) -> Iterator[Problem]:
 
 
 def _scheduler(settings: Settings, scheduler: Scheduler, catalog: Catalog) -> Iterator[Problem]:
-    versions = sorted(catalog.generations("kai-scheduler"))
-    if scheduler.version not in versions:
-        yield Problem(
-            "scheduler.version",
-            f'"{scheduler.version}"',
-            f"one of {', '.join(versions)}",
-            "choose a version from components/catalog.yaml",
-        )
+    yield from unlisted(catalog, "kai-scheduler", "scheduler.version", scheduler.version)
     if scheduler.replicas > 1 and not scheduler.leader_election:
         yield Problem(
             "scheduler.leaderElection",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from components.catalog import Catalog
 from components.config.errors import Problem
+from components.config.versions import unlisted
 from components.tls import given
 from components.tls.material import load
 from components.vks.values import DCGM_FIELDS
@@ -43,14 +44,8 @@ def _packages(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
         "telegrafVersion": chosen.telegraf_version,
     }
     for key, version in versions.items():
-        known = sorted(catalog.generations(_VERSIONS[key]))
-        if version not in known:
-            yield Problem(
-                f"vksMonitoring.{key}",
-                f'"{version}"',
-                f"one of {', '.join(known)}",
-                "choose a version from components/catalog.yaml; values of others were not looked at",
-            )
+        more = "; values of others were not looked at"
+        yield from unlisted(catalog, _VERSIONS[key], f"vksMonitoring.{key}", version, more)
 
 
 def _dcgm(settings: Settings, root: Path) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ every later install or upgrade ends with "already exists".
 from __future__ import annotations
 
 from day2.healing.command import Json, say
-from day2.healing.releases import NAMESPACE_TYPE, TYPE
+from day2.healing.releases import TYPE, known, owned
 from validation.cluster import Cluster
 
 HOOK = "helm.sh/hook"
@@ -15,14 +15,8 @@ HOOK = "helm.sh/hook"
 
 def namespaces(state: Json) -> set[str]:
     """Namespaces that the stack owns and has a release in, or was about to."""
-    resources = [
-        *(state.get("resources") or []),
-        *(item["resource"] for item in state.get("pending_operations") or []),
-    ]
-    owned = {item["inputs"]["metadata"]["name"] for item in resources if item["type"] == NAMESPACE_TYPE}
-    releases = [item.get("inputs") or {} for item in resources if item["type"] == TYPE]
-    used = {str(inputs.get("namespace")) for inputs in releases}
-    return {name for name in used if name in owned}
+    releases = [item.get("inputs") or {} for item in known(state) if item["type"] == TYPE]
+    return owned(state) & {str(inputs.get("namespace")) for inputs in releases}
 
 
 def remove(cluster: Cluster, state: Json) -> bool:

@@ -33,6 +33,17 @@ class Begun:
     urn: str
 
 
+def known(state: Json) -> list[Json]:
+    """Resources of the stack, also those of operations that did not end."""
+    pending = state.get("pending_operations") or []
+    return [*(state.get("resources") or []), *(item["resource"] for item in pending)]
+
+
+def owned(state: Json) -> set[str]:
+    """Names of the namespaces that the stack owns."""
+    return {item["inputs"]["metadata"]["name"] for item in known(state) if item["type"] == NAMESPACE_TYPE}
+
+
 def begun(state: Json) -> list[Begun]:
     """Operations on releases that the state still lists as pending."""
     return [
@@ -65,12 +76,8 @@ def free(cluster: Cluster, state: Json, since: datetime | None) -> None:
 
 def _stuck(cluster: Cluster, state: Json) -> Iterator[Json]:
     """Pending revisions of releases that the state names, or in namespaces that it owns."""
-    resources = [
-        *(state.get("resources") or []),
-        *(item["resource"] for item in state.get("pending_operations") or []),
-    ]
-    ours = {_place(item) for item in resources if item["type"] == TYPE}
-    namespaces = {item["inputs"]["metadata"]["name"] for item in resources if item["type"] == NAMESPACE_TYPE}
+    ours = {_place(item) for item in known(state) if item["type"] == TYPE}
+    namespaces = owned(state)
     for secret in _records(cluster, f"status in ({','.join(PENDING)})"):
         name, namespace = secret["metadata"]["labels"]["name"], secret["metadata"]["namespace"]
         if (name, namespace) in ours or namespace in namespaces:

@@ -13,7 +13,8 @@ import yaml
 
 from tests.contract.control_plane import document
 from tests.contract.control_plane.failures import Fault
-from tests.contract.vcf_operations import serving
+from tests.contract.serving import over_tls
+from tests.contract.vcf_operations.app import application
 from tests.contract.vcf_operations.state import CLUSTER, NAMESPACE, POD, SUPERVISOR, State
 from tests.unit.validation.runs import OUTPUTS
 from tests.unit.validation.tls import Authority
@@ -41,7 +42,7 @@ def start(authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         def one(state: State) -> StackOutputs:
             # A password of its own each time: nothing can work by a constant.
             state.password = secrets.token_urlsafe(12)
-            url = stack.enter_context(serving.running(state, pem))
+            url = stack.enter_context(over_tls(application(state), pem))
             monkeypatch.setenv(observe.PASSWORD, state.password)
             started.append(state)
             asked = {"url": url, "ca": authority.pem, "username": state.username, "clusterName": NAME}

@@ -1,4 +1,4 @@
-"""Runs the double on this machine over TLS."""
+"""Runs a double on this machine over TLS."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
-
-from tests.contract.vcf_operations.app import application
-from tests.contract.vcf_operations.state import State
+from fastapi import FastAPI
 
 
 @contextmanager
-def running(state: State, pem: Path, host: str = "localhost") -> Iterator[str]:
-    """Its address on a free port; `pem` holds key and certificate. Raises TimeoutError."""
-    listening = socket.create_server(("127.0.0.1", 0))
+def over_tls(app: FastAPI, pem: Path, host: str = "localhost", port: int = 0) -> Iterator[str]:
+    """Its address, on a free port for 0; `pem` holds key and certificate. Raises TimeoutError."""
+    listening = socket.create_server(("127.0.0.1", port))
     config = uvicorn.Config(
-        application(state), ssl_certfile=pem, ssl_keyfile=pem, log_level="warning", lifespan="off"
+        app,
+        ssl_certfile=pem,
+        ssl_keyfile=pem,
+        log_level="warning",
+        lifespan="off",
+        timeout_graceful_shutdown=0,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
