@@ -1,0 +1,184 @@
+"""The full profile on a live cluster with Pod Security `restricted`: up, unchanged, drift, upgrade, destroy.
+
+NVIDIA's charts and control plane are doubles; the API server, admission, Knative, HAProxy and Prometheus are
+not.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from policy.render import read_stack, sources
+from tests.acceptance.conftest import ROOT, Kubectl
+from tests.acceptance.full_stack import NAME, FullStack, doubles, stand_in
+from tests.contract.doubles import HELM, MANIFESTS, pack_all
+from tests.stack import CATALOG
+from validation.settings import StackOutputs
+
+pytestmark = pytest.mark.scratch
+Json = dict[str, Any]
+OWN = {
+    "runai",
+    "runai-backend",
+    "runai-reservation",
+    "gpu-operator",
+    "lws-system",
+    "kubeflow",
+    "mpi-operator",
+}
+OWN |= {"grove-system", "workload-map", "knative-serving", "haproxy-controller", "monitoring"}
+PROJECTS = {"runai-team-a", "runai-team-b", "runai-test"}
+
+
+def local(*words: str) -> None:
+    """Pulumi on the stack that this cluster has the rest of the time."""
+    command = ["pulumi", *words, "--stack", "local", "--yes", "--skip-preview", "--non-interactive"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+
+
+@pytest.fixture(scope="module")
+def stack(
+    outputs: StackOutputs, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[FullStack]:
+    """The stack, up; afterwards the cluster is as it was."""
+    folder = tmp_path_factory.mktemp("full")
+    cluster = {"context": outputs.context, "kubeconfig": outputs.kubeconfig}
+    nodes = [node["metadata"]["name"] for node in kubectl("get", "nodes")["items"]]
+    charts = folder / "charts"
+    shutil.copytree(ROOT / "build" / "charts", charts)
+    for name in MANIFESTS:
+        shutil.copyfile(ROOT / "tests" / "fixtures" / name, charts / name)
+    local("destroy")
+    try:
+        with doubles(folder, CATALOG) as (registry, plane):
+            made = FullStack(folder, registry, plane, cluster)
+            made.begin()
+            for key, archive in pack_all(CATALOG, folder / "packed").items():
+                chart = CATALOG.parts[key].chart
+                assert chart is not None
+                shutil.copyfile(archive, charts / chart.file)
+            stand_in(rendered(made, charts), nodes)
+            try:
+                made.pulumi("up", "--yes", "--skip-preview")
+                yield made
+            finally:
+                made.changes.clear()
+                made.pulumi("destroy", "--yes", "--skip-preview")
+                made.end()
+    finally:
+        local("up")
+
+
+def rendered(stack: FullStack, charts: Path) -> list[Json]:
+    """Everything that doubles of both Grove versions and of all other parts make."""
+    found: list[Json] = []
+    for version in ("0.1.0-alpha.13", "0.1.0-alpha.17"):
+        settings = read_stack(stack.file)
+        settings = settings.model_copy(
+            update={"grove": settings.grove.model_copy(update={"enabled": True, "version": version})}
+        )
+        for source in sources(settings, CATALOG, charts, HELM):
+            part = CATALOG.parts[source.name]
+            if part.name not in {"knative-serving", "haproxy", "prometheus-operator", "kube-state-metrics"}:
+                found += source.objects
+    return found
+
+
+@pytest.mark.req("I8", "I9", "I1")
+def test_everything_runs_in_namespaces_with_their_levels(stack: FullStack, kubectl: Kubectl) -> None:
+    namespaces = {
+        item["metadata"]["name"]: item["metadata"] for item in kubectl("get", "namespaces")["items"]
+    }
+    assert set(namespaces) >= OWN | PROJECTS
+    for name in PROJECTS | {"runai", "runai-backend", "runai-reservation", "gpu-operator"}:
+        assert namespaces[name]["labels"]["pod-security.kubernetes.io/enforce"] == "privileged", name
+    assert namespaces["lws-system"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
+    for kind in ("deployments", "daemonsets"):
+        for item in kubectl("get", kind, "-A", "-l", "runai-kit.io/provenance=double")["items"]:
+            status = item["status"]
+            wanted = status.get("desiredNumberScheduled", item.get("spec", {}).get("replicas"))
+            assert status.get("readyReplicas", status.get("numberReady")) == wanted, item["metadata"]["name"]
+
+
+@pytest.mark.req("I9")
+def test_the_agents_know_their_cluster_and_it_is_connected(stack: FullStack, kubectl: Kubectl) -> None:
+    (cluster,) = stack.plane.state.clusters.values()
+    told = json.loads(stack.pulumi("stack", "output", "--json"))
+    assert told["controlPlane"]["clusterId"] == cluster["uuid"]
+    secret = kubectl("get", "secret", "runai-kit-client", "-n", "runai")
+    assert secret["data"]["clientSecret"]
+    values = subprocess.run(
+        [str(HELM), "get", "values", "runai-cluster", "-n", "runai", "-o", "json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert json.loads(values.stdout)["cluster"]["uid"] == cluster["uuid"]
+
+
+@pytest.mark.req("I14")
+def test_the_order_is_that_of_what_needs_what(stack: FullStack, kubectl: Kubectl) -> None:
+    order = ["gpu-operator", "runai-backend", "runai-cluster", "grove"]
+    releases = kubectl("get", "secrets", "-A", "-l", "owner=helm")["items"]
+    first = {item["metadata"]["labels"]["name"]: item["metadata"]["creationTimestamp"] for item in releases}
+    times = [first[name] for name in order]
+    assert times == sorted(times), first
+
+
+@pytest.mark.req("I14")
+def test_a_second_up_changes_nothing(stack: FullStack) -> None:
+    stack.pulumi("preview", "--refresh", "--expect-no-changes")
+
+
+@pytest.mark.req("I14")
+def test_a_change_by_hand_is_shown_and_put_back(stack: FullStack, kubectl: Kubectl) -> None:
+    key = "pod-security.kubernetes.io/enforce"
+    change = json.dumps({"metadata": {"labels": {key: "restricted"}}})
+    kubectl("patch", "namespace", "runai-reservation", "--type=merge", "-p", change, "-o", "json")
+    said = stack.pulumi("preview", "--refresh", "--expect-no-changes", "--diff", fails=True)
+    assert "runai-reservation" in said
+    stack.pulumi("up", "--refresh", "--yes", "--skip-preview")
+    labels = kubectl("get", "namespace", "runai-reservation")["metadata"]["labels"]
+    assert labels[key] == "privileged"
+
+
+@pytest.mark.req("I14")
+def test_an_upgrade_by_one_version_of_the_catalog(stack: FullStack, kubectl: Kubectl) -> None:
+    stack.changes["grove"] = {"enabled": True, "version": "0.1.0-alpha.17"}
+    said = stack.pulumi("up", "--yes", "--skip-preview", "--diff")
+    assert "grove" in said
+    pods = kubectl("get", "pods", "-n", "grove-system")["items"]
+    named = {container["image"] for pod in pods for container in pod["spec"]["containers"]}
+    assert any(image.endswith(":v0.1.0-alpha.17") for image in named)
+    stack.pulumi("preview", "--expect-no-changes")
+
+
+@pytest.mark.req("I13")
+def test_no_password_is_in_the_state(stack: FullStack) -> None:
+    from tests.acceptance.full_stack import PASSWORD
+
+    exported = stack.pulumi("stack", "export")
+    assert PASSWORD not in exported
+    assert NAME in exported
+
+
+@pytest.mark.req("I14")
+def test_destroy_leaves_nothing_but_definitions(stack: FullStack, kubectl: Kubectl) -> None:
+    stack.pulumi("destroy", "--yes", "--skip-preview")
+    left = {item["metadata"]["name"] for item in kubectl("get", "namespaces")["items"]}
+    assert left & (OWN | PROJECTS) == set()
+    assert kubectl("get", "secrets", "-A", "-l", "owner=helm")["items"] == []
+    assert stack.plane.state.clusters == {}
+    # Helm and this kit leave definitions of kinds: other people's objects may be of them.
+    for kind in ("validatingwebhookconfigurations", "mutatingwebhookconfigurations"):
+        names = {item["metadata"]["name"] for item in kubectl("get", kind)["items"]}
+        assert not {name for name in names if "knative" in name}
