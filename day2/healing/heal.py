@@ -31,12 +31,12 @@ def _heal(pulumi: Pulumi, project: str, connect: Callable[[], Cluster]) -> bool:
     owners = locks.owners(pulumi, project)
     locks.refuse_living(pulumi.stack, owners)
     pending = state.get("pending_operations") or []
-    if not owners and not pending:
-        return _hooks(state, connect)
-    for name in orphans.end(pulumi.project):
-        say(f"ended {name}, which a dead run had left at work")
+    if owners or pending:
+        for name in orphans.end(pulumi.project):
+            say(f"ended {name}, which a dead run had left at work")
     if pending:
         _free(state, owners, connect)
+    hooked = _hooks(state, connect)
     for owner in owners:
         say(f"stack {pulumi.stack}: taking back the lock of {owner}, which is gone")
     if owners:
@@ -45,7 +45,7 @@ def _heal(pulumi: Pulumi, project: str, connect: Callable[[], Cluster]) -> bool:
         say(f"stack {pulumi.stack}: clearing {len(pending)} operations that a dead run had begun")
         pulumi.run(*REFRESH)
         _finish_deletions(pulumi, state)
-    return True
+    return bool(owners or pending or hooked)
 
 
 def _free(state: Json, owners: list[locks.Owner], connect: Callable[[], Cluster]) -> None:
@@ -54,7 +54,6 @@ def _free(state: Json, owners: list[locks.Owner], connect: Callable[[], Cluster]
         cluster = connect()
         releases.free(cluster, state, since)
         applied.disown(cluster, state, since)
-        hooks.remove(cluster, state)
     except ClusterError as error:
         raise HealError(
             f"Helm releases: {error}; expected a cluster that answers; try again when it does"
@@ -62,12 +61,16 @@ def _free(state: Json, owners: list[locks.Owner], connect: Callable[[], Cluster]
 
 
 def _hooks(state: Json, connect: Callable[[], Cluster]) -> bool:
-    """A run that ended by itself leaves hooks, too; that a cluster does not answer is for `up` to tell."""
+    """Also after a run that ended by itself: its hook may have failed, or outlived its patience.
+
+    A cluster that does not answer is no error here: where nothing else is wrong, `up` tells.
+    """
     if not hooks.namespaces(state):
         return False
     try:
         return hooks.remove(connect(), state)
-    except ClusterError:
+    except ClusterError as error:
+        say(f"jobs of Helm hooks: not looked for, {error}")
         return False
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import subprocess
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,8 +14,9 @@ from components.cluster import PENDING
 from day2.healing import applied, releases
 from day2.healing.command import HealError, Pulumi
 from day2.healing.heal import heal
+from day2.healing.releases import NAMESPACE_TYPE
 from tests.unit.day2.healing.test_locks import message
-from tests.unit.day2.healing.told import RELEASE, Api, operation, pulumi, record
+from tests.unit.day2.healing.told import RELEASE, Api, Told, job, operation, pulumi, record
 
 pytestmark = pytest.mark.req("I14")
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
@@ -63,6 +65,45 @@ def test_a_living_run_is_not_disturbed(tmp_path: Path) -> None:
     with pytest.raises(HealError, match="expected no other run"):
         heal(told, "runai-kit", Api(down=True).cluster)
     assert told.changes == []
+
+
+JOBS = {"kai-scheduler": [job("crd-upgrader", "pre-install"), job("theirs")]}
+
+
+def stack(folder: Path, locked: str, pending: bool) -> Told:
+    """A stack with a release in its own namespace, installed or still being created."""
+    release = operation(RELEASE, "kai-scheduler")
+    urn = f"urn:pulumi:local::runai-kit::{NAMESPACE_TYPE}::kai-scheduler"
+    resources = [{"urn": urn, "type": NAMESPACE_TYPE, "inputs": {"metadata": {"name": "kai-scheduler"}}}]
+    resources += [] if pending else [release["resource"]]
+    return pulumi(
+        folder, {"resources": resources, "pending_operations": [release] if pending else []}, locked
+    )
+
+
+@pytest.mark.parametrize("pending", [False, True], ids=["no operations", "operations"])
+@pytest.mark.parametrize("locked", [False, True], ids=["no lock", "a dead lock"])
+def test_the_job_of_a_hook_goes_whatever_else_is_left(
+    tmp_path: Path, dead: str, locked: bool, pending: bool
+) -> None:
+    told, api = stack(tmp_path, dead if locked else "", pending), Api(jobs=JOBS)
+    assert heal(told, "runai-kit", api.cluster)
+    assert api.deleted == ["crd-upgrader"]
+
+
+def test_the_job_of_a_hook_goes_before_the_lock(tmp_path: Path, dead: str) -> None:
+    """Without the lock another run could begin, whose own hook would be taken for a left-over."""
+    told, api = stack(tmp_path, dead, pending=False), Api(jobs=JOBS)
+    cut = replace(told, failing={**told.failing, "cancel": "no such update"})
+    with pytest.raises(HealError, match="no such update"):
+        heal(cut, "runai-kit", api.cluster)
+    assert api.deleted == ["crd-upgrader"]
+
+
+def test_a_lock_goes_also_where_jobs_cannot_be_looked_for(tmp_path: Path, dead: str) -> None:
+    told = stack(tmp_path, dead, pending=False)
+    assert heal(told, "runai-kit", Api(down=True).cluster)
+    assert told.changes == ["cancel"]
 
 
 def test_an_uninstall_that_was_cut_short_is_ended(tmp_path: Path, dead: str) -> None:

@@ -81,11 +81,17 @@ def record(
     return {"metadata": meta, "data": {"release": packed}}
 
 
+def job(name: str, hook: str = "") -> Json:
+    """A Job, that of a Helm hook where `hook` says when it runs."""
+    return {"metadata": {"name": name, "annotations": {"helm.sh/hook": hook} if hook else {}}}
+
+
 @dataclass
 class Api:
-    """Answers label selectors of Helm's records, kinds of apps/v1, and objects by path."""
+    """Answers label selectors of Helm's records, kinds of apps/v1, objects by path, Jobs by namespace."""
 
     records: list[Json] = field(default_factory=list)
+    jobs: dict[str, list[Json]] = field(default_factory=dict)
     objects: dict[str, Json] = field(default_factory=dict)
     deleted: list[str] = field(default_factory=list)
     patched: dict[str, Json] = field(default_factory=dict)
@@ -97,7 +103,9 @@ class Api:
             raise ClusterError("API server of context 'kind-x' does not answer")
         return cast(Cluster, self)
 
-    def items(self, path: str, labelSelector: str) -> list[Json]:  # noqa: N803
+    def items(self, path: str, labelSelector: str = "") -> list[Json]:  # noqa: N803
+        if path.endswith("/jobs"):
+            return self.jobs.get(path.split("/")[5], [])
         rest = labelSelector.removeprefix("owner=helm,")
         found = []
         for item in self.records:
