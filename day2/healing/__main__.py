@@ -9,6 +9,7 @@ from pathlib import Path
 
 import yaml
 
+from components import private
 from components.config.errors import NAMESPACE
 from components.config.local import renamed
 from day2.healing.command import HealError, Pulumi, say
@@ -23,6 +24,8 @@ def main(arguments: Sequence[str]) -> int:
     if len(arguments) != 1:
         print("usage: python -m day2.healing <stack>", file=sys.stderr)
         return 1
+    # A refresh begins the provider, which copies the kubeconfig into the temp folder.
+    private.use()
     pulumi = Pulumi(arguments[0], ROOT)
     project = str(yaml.safe_load((ROOT / "Pulumi.yaml").read_text())["name"])
     try:

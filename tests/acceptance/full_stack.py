@@ -18,6 +18,7 @@ import yaml
 
 from components.catalog import Catalog
 from policy.objects import images
+from tests.acceptance import commands
 from tests.acceptance.conftest import ROOT
 from tests.contract.control_plane.options import Options
 from tests.contract.control_plane.serving import Running, running
@@ -46,18 +47,16 @@ class FullStack:
     def pulumi(self, *words: str, fails: bool = False) -> str:
         """What pulumi said. Fails the test when it ends otherwise than expected."""
         self._write()
-        command = ["pulumi", *words, "--stack", NAME, "--config-file", str(self.file), "--non-interactive"]
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
+        done = commands.pulumi(
+            *words,
+            "--config-file",
+            str(self.file),
+            stack=NAME,
             env=self.charts.environment() | {"RUNAI_KIT_STACK": NAME},
-            capture_output=True,
-            text=True,
             timeout=900,
         )
-        said = done.stdout + done.stderr
-        assert bool(done.returncode) == fails, said[-6000:]
-        return said
+        assert bool(done.code) == fails, done.text[-6000:]
+        return done.text
 
     @property
     def file(self) -> Path:
@@ -80,14 +79,12 @@ class FullStack:
     def begin(self) -> None:
         """Make the stack, and encrypt the first user's password."""
         self._write()
-        words = ["stack", "select", "--create", NAME]
-        subprocess.run(["pulumi", *words], cwd=ROOT, check=True, capture_output=True, timeout=60)
+        commands.pulumi("stack", "select", "--create", stack=NAME).well()
         self.pulumi("config", "set", "--secret", "--path", "runai-kit:controlPlane.admin.password", PASSWORD)
 
     def end(self) -> None:
         """Forget the stack; its resources have to be gone."""
-        words = ["stack", "rm", "--yes", "--preserve-config", NAME]
-        subprocess.run(["pulumi", *words], cwd=ROOT, check=True, capture_output=True, timeout=60)
+        commands.pulumi("stack", "rm", "--yes", "--preserve-config", stack=NAME).well()
 
 
 @contextmanager

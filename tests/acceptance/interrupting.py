@@ -7,16 +7,16 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.acceptance import operating
+from tests.acceptance.commands import pulumi, run
 from tests.acceptance.conftest import ROOT
 
 Json = dict[str, Any]
-QUIET = ("--stack", "local", "--yes", "--skip-preview", "--non-interactive")
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,6 @@ class Left:
 
 
 NOTHING = Left(0, [], locked=False)
-
-
-def run(*command: str, seconds: float = 600) -> str:
-    """A command that has to end well; its output."""
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=seconds)
-    text = done.stdout + done.stderr
-    assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{text[-4000:]}"
-    return text
 
 
 def begin(log: Path, *command: str) -> subprocess.Popen[bytes]:
@@ -77,14 +69,13 @@ def left() -> Left:
 
 def recover() -> tuple[float, str]:
     """(seconds, output) of the one command that people are told to use."""
-    begun = time.monotonic()
-    text = run("make", "--no-print-directory", "up", "ENV=local")
-    return time.monotonic() - begun, text
+    done = run("make", "--no-print-directory", "up", "ENV=local", timeout=600).well()
+    return done.seconds, done.text
 
 
 def unchanged() -> None:
     """The cluster is as the stack says, and both as the program says."""
-    run("pulumi", "preview", "--stack", "local", "--non-interactive", "--refresh", "--expect-no-changes")
+    pulumi("preview", "--refresh", "--expect-no-changes").well()
 
 
 def nothing() -> None:
@@ -96,5 +87,5 @@ def nothing() -> None:
 
 def destroy() -> None:
     """What `make destroy YES=1` runs; afterwards the stack's state is empty."""
-    run(sys.executable, "-m", "day2.destroy", "local", "--yes")
+    operating.destroy().well()
     assert left() == NOTHING

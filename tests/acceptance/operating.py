@@ -2,41 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-import time
-from dataclasses import dataclass
 
-from tests.acceptance.conftest import ROOT
+from tests.acceptance.commands import STACK, YES, Done, pulumi, run
 
-STACK = os.environ.get("KIT_STACK", "local")
 # What `make drift` runs; make itself would turn every failure into 2.
 DRIFT = (sys.executable, "-m", "day2.drift", STACK)
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a command ended; `text` is both of its outputs, `seconds` how long it took."""
-
-    code: int
-    text: str
-    seconds: float
-
-    def why(self) -> str:
-        """What a failed run of Pulumi says about it: the outputs after it are long and say nothing."""
-        return self.text.partition("Diagnostics:")[2].partition("Outputs:")[0] or self.text[-3000:]
-
-    def lines(self, start: str) -> list[str]:
-        """Lines that begin so."""
-        return [line for line in self.text.splitlines() if line.startswith(start)]
-
-
-def run(*command: str, timeout: float = 420) -> Done:
-    """Run a command in the project. A command that hangs fails the test."""
-    start = time.monotonic()
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=timeout)
-    return Done(done.returncode, done.stdout + done.stderr, time.monotonic() - start)
 
 
 def drift() -> Done:
@@ -51,19 +22,15 @@ def destroy(*options: str) -> Done:
 
 def up(*options: str) -> Done:
     """`pulumi up` of the stack as it is in its file."""
-    done = run("pulumi", "up", "--stack", STACK, "--yes", "--skip-preview", "--non-interactive", *options)
-    assert done.code == 0, done.why()
-    return done
+    return pulumi("up", *YES, *options).well()
 
 
 def make_up() -> None:
     """What `make up` does to the local stack, whatever an earlier test left of it."""
-    done = run(sys.executable, "-c", "from local import stack; stack.up()")
-    assert done.code == 0, done.why()
+    run(sys.executable, "-c", "from local import stack; stack.up()").well()
 
 
 def resources() -> list[str]:
     """URNs in the stack's state."""
-    done = run("pulumi", "stack", "--stack", STACK, "--show-urns", "--non-interactive")
-    assert done.code == 0, done.text
-    return [line.split("URN: ")[1] for line in done.text.splitlines() if "URN: " in line]
+    told = pulumi("stack", "--show-urns").well().text
+    return [line.split("URN: ")[1] for line in told.splitlines() if "URN: " in line]

@@ -6,12 +6,9 @@ import base64
 import json
 import os
 import socket
-import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -22,19 +19,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.x509.oid import NameOID
 
+from tests.acceptance import commands
 from tests.acceptance.conftest import ROOT
 
 Json = dict[str, Any]
 PEM = serialization.Encoding.PEM
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a command ended: status, all it said, seconds."""
-
-    code: int
-    text: str
-    seconds: float
 
 
 class Stack:
@@ -49,8 +38,7 @@ class Stack:
                 (self.folder / item.name).symlink_to(item)
         (folder / "state").mkdir()
         self.environment = {**os.environ, "PULUMI_BACKEND_URL": f"file://{folder / 'state'}"}
-        created = self.pulumi("stack", "init")
-        assert created.code == 0, created.text
+        self.pulumi("stack", "init").well()
         self.salt = yaml.safe_load(self.file.read_text())["encryptionsalt"]
 
     def configure(self, changes: Json, base: str = "local") -> None:
@@ -63,24 +51,22 @@ class Stack:
                 del document["config"][f"runai-kit:{key}"]
         self.file.write_text(yaml.safe_dump(document))
 
-    def pulumi(self, *words: str, **environment: str) -> Ended:
+    def pulumi(self, *words: str, text: str = "") -> commands.Done:
         """Run `pulumi <words>` for this stack."""
-        started = time.monotonic()
-        done = subprocess.run(
-            ["pulumi", *words, "--stack", self.name, "--non-interactive"],
-            cwd=self.folder,
-            env={**self.environment, **environment},
-            capture_output=True,
-            text=True,
+        return commands.pulumi(
+            *words,
+            stack=self.name,
+            folder=self.folder,
+            env=self.environment,
+            text=text,
             timeout=200,
         )
-        return Ended(done.returncode, done.stdout + done.stderr, time.monotonic() - started)
 
     def resources(self) -> list[str]:
         """Types of what the stack's state holds, without the stack itself."""
-        done = self.pulumi("stack", "export")
-        assert done.code == 0, done.text
-        held = (json.loads(done.text)["deployment"] or {}).get("resources", [])
+        held = (json.loads(self.pulumi("stack", "export").well().out)["deployment"] or {}).get(
+            "resources", []
+        )
         return [item["type"] for item in held if item["type"] != "pulumi:pulumi:Stack"]
 
 

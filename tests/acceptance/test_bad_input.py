@@ -21,11 +21,11 @@ import pytest
 import yaml
 
 from tests.acceptance.changing import call
+from tests.acceptance.commands import Done
 from tests.acceptance.conftest import ROOT, Kubectl
 from tests.acceptance.refusing import (
     PEM,
     Authority,
-    Ended,
     Stack,
     another_authority,
     service_account_token,
@@ -45,7 +45,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Stack:
     return Stack(tmp_path_factory.mktemp("stack"))
 
 
-def one_error(ended: Ended, words: str) -> str:
+def one_error(ended: Done, words: str) -> str:
     """The only error that was told; it holds `words`."""
     assert ended.code != 0, ended.text
     assert ended.seconds < BOUND

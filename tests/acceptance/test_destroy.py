@@ -13,6 +13,7 @@ import pytest
 
 from tests.acceptance import leftovers, operating, peoples
 from tests.acceptance.changing import call
+from tests.acceptance.commands import YES, pulumi, run
 from tests.acceptance.conftest import Json, Kubectl
 from tests.acceptance.peoples import config_map, create, wait
 from tests.acceptance.test_wrong_on_purpose import in_background
@@ -123,12 +124,12 @@ def test_a_purge_refuses_to_delete_objects_of_others() -> None:
 def test_an_unreachable_cluster_is_told_within_seconds(outputs: StackOutputs) -> None:
     """The API server's machine stands still: no answer, no refused connection either."""
     node = f"{outputs.context.removeprefix('kind-')}-control-plane"
-    assert operating.run("podman", "pause", node).code == 0
+    assert run("podman", "pause", node).code == 0
     try:
-        destroyed, looked = operating.destroy(), operating.run(*operating.DRIFT, timeout=120)
+        destroyed, looked = operating.destroy(), run(*operating.DRIFT, timeout=120)
     finally:
-        assert operating.run("podman", "unpause", node).code == 0
-        wait(lambda: operating.run(*kubectl_ready(outputs)).code == 0, "the API server answers again")
+        assert run("podman", "unpause", node).code == 0
+        wait(lambda: run(*kubectl_ready(outputs)).code == 0, "the API server answers again")
     assert destroyed.code == 1
     assert "does not answer" in destroyed.text
     assert "Nothing was changed" in destroyed.text
@@ -198,8 +199,7 @@ def test_a_namespace_that_was_there_stays_as_it_was(
         assert during["pod-security.kubernetes.io/enforce"] == "restricted"
         assert names.MANAGED_BY_LABEL not in during
         assert operating.drift().code == 0
-        done = operating.run("pulumi", "destroy", "--stack", operating.STACK, "--yes", "--skip-preview")
-        assert done.code == 0, done.why()
+        pulumi("destroy", *YES).well()
         assert monitoring(kubectl) == before
         # What Pulumi does not know of: labels on nodes, and nobody's CRDs.
         swept = operating.destroy("--purge")

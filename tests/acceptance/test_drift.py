@@ -10,6 +10,7 @@ import pytest
 
 from tests.acceptance import operating
 from tests.acceptance.changing import call
+from tests.acceptance.commands import Done, run
 from tests.acceptance.conftest import Json, Kubectl
 from validation.settings import StackOutputs
 
@@ -76,11 +77,11 @@ def changed(clean: None, outputs: StackOutputs, kubectl: Kubectl) -> Iterator[di
 
 
 @pytest.fixture(scope="module")
-def found(changed: dict[str, Json]) -> operating.Done:
+def found(changed: dict[str, Json]) -> Done:
     return operating.drift()
 
 
-def test_drift_is_told_by_the_exit_code_and_nothing_else_is_drift(found: operating.Done) -> None:
+def test_drift_is_told_by_the_exit_code_and_nothing_else_is_drift(found: Done) -> None:
     assert found.code == 1, found.text
     assert len(found.lines("drift: ")) == 11, found.text
     assert not found.lines("could not look"), found.text
@@ -126,19 +127,19 @@ def expected_lines(outputs: StackOutputs) -> dict[str, str]:
     ],
 )
 def test_a_change_is_named_with_object_field_expected_and_found(
-    found: operating.Done, outputs: StackOutputs, change: str
+    found: Done, outputs: StackOutputs, change: str
 ) -> None:
     text = expected_lines(outputs)[change]
     assert any(line.startswith(f"drift: {text}") for line in found.lines("drift: ")), found.text
 
 
-def test_who_changed_it_is_told(found: operating.Done) -> None:
+def test_who_changed_it_is_told(found: Done) -> None:
     assert "(written by kubectl-patch)" in next(
         line for line in found.lines("drift: ") if "config-network" in line
     )
 
 
-def test_a_secret_is_compared_and_not_shown(found: operating.Done) -> None:
+def test_a_secret_is_compared_and_not_shown(found: Done) -> None:
     line = next(line for line in found.lines("drift: ") if "inference-tls-secret" in line)
     assert "expected digest" in line
     assert "found digest" in line
@@ -147,12 +148,12 @@ def test_a_secret_is_compared_and_not_shown(found: operating.Done) -> None:
     assert "LS0t" not in found.text, "base64 of a PEM"
 
 
-def test_what_nobody_stated_is_a_note(found: operating.Done) -> None:
+def test_what_nobody_stated_is_a_note(found: Done) -> None:
     assert any("ConfigMap kai-scheduler/somebodys" in line for line in found.lines("note: "))
 
 
 def test_up_refresh_states_the_stacks_own_objects_again(
-    changed: dict[str, Json], found: operating.Done, kubectl: Kubectl, outputs: StackOutputs
+    changed: dict[str, Json], found: Done, kubectl: Kubectl, outputs: StackOutputs
 ) -> None:
     namespace = outputs.projects[0].namespace
     assert PSA not in kubectl("get", "namespace", namespace)["metadata"]["labels"]
@@ -165,6 +166,6 @@ def test_up_refresh_states_the_stacks_own_objects_again(
 
 
 def test_a_state_that_cannot_be_read_is_no_clean_cluster() -> None:
-    done = operating.run("env", "PULUMI_BACKEND_URL=file:///nonexistent", *operating.DRIFT, timeout=60)
+    done = run("env", "PULUMI_BACKEND_URL=file:///nonexistent", *operating.DRIFT, timeout=60)
     assert done.code == 2, done.text
     assert "could not look" in done.text

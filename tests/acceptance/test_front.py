@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.acceptance.changing import call, run
+from tests.acceptance.commands import pulumi
 from tests.acceptance.conftest import ROOT, Kubectl
-from tests.acceptance.test_installation import pulumi
 from tests.acceptance.traffic import traffic
 from tests.acceptance.upgrading import up
 from validation import https, names
@@ -125,8 +124,7 @@ def test_new_certificates_come_without_a_failed_request(
         assert https.request(Ingress(ingress.address, ingress.port, renewed), workspace).status == 200
         with pytest.raises(https.CertificateError):
             https.request(ingress, workspace)
-        again = pulumi("preview", "--config-file", str(new), "--expect-no-changes")
-        assert again.returncode == 0, again.stdout[-2000:]
+        pulumi("preview", "--config-file", str(new), "--expect-no-changes").well()
     finally:
         up(tmp_path)
     with capsys.disabled():
@@ -142,8 +140,7 @@ def test_private_keys_are_nowhere_in_the_state(kubectl: Kubectl, outputs: StackO
     data = kubectl("get", "secret", outputs.workspaces.tlsSecret, *place)["data"]
     key = base64.b64decode(data["tls.key"]).decode()
     inner = "".join(key.splitlines()[1:-1])
-    command = ["pulumi", "stack", "export", "--stack", "local"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
-    assert "runai-cluster-domain-star-tls-secret" in done.stdout
+    state = pulumi("stack", "export").well().out
+    assert "runai-cluster-domain-star-tls-secret" in state
     for text in (data["tls.key"], inner, inner[:64], "PRIVATE KEY"):
-        assert text not in done.stdout
+        assert text not in state

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from policy.render import read_stack, sources
+from tests.acceptance.commands import YES, pulumi
 from tests.acceptance.conftest import ROOT, Kubectl
 from tests.acceptance.full_stack import NAME, FullStack, doubles, stand_in
 from tests.contract.doubles import HELM, MANIFESTS, pack_all
@@ -37,13 +38,6 @@ OWN |= {"grove-system", "workload-map", "knative-serving", "haproxy-controller",
 PROJECTS = {"runai-team-a", "runai-team-b", "runai-test"}
 
 
-def local(*words: str) -> None:
-    """Pulumi on the stack that this cluster has the rest of the time."""
-    command = ["pulumi", *words, "--stack", "local", "--yes", "--skip-preview", "--non-interactive"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
-
-
 @pytest.fixture(scope="module")
 def stack(
     outputs: StackOutputs, kubectl: Kubectl, tmp_path_factory: pytest.TempPathFactory
@@ -56,7 +50,7 @@ def stack(
     shutil.copytree(ROOT / "build" / "charts", charts)
     for name in MANIFESTS:
         shutil.copyfile(ROOT / "tests" / "fixtures" / name, charts / name)
-    local("destroy")
+    pulumi("destroy", *YES).well()
     try:
         with doubles(folder, CATALOG) as (registry, plane):
             made = FullStack(folder, registry, plane, cluster)
@@ -74,7 +68,7 @@ def stack(
                 made.pulumi("destroy", "--yes", "--skip-preview")
                 made.end()
     finally:
-        local("up")
+        pulumi("up", *YES).well()
 
 
 def rendered(stack: FullStack, charts: Path) -> list[Json]:

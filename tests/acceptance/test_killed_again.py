@@ -15,9 +15,11 @@ import pytest
 
 from local import paths
 from tests.acceptance import interrupting
-from tests.acceptance.interrupting import NOTHING, QUIET
+from tests.acceptance.commands import YES, pulumi_command, run
+from tests.acceptance.interrupting import NOTHING
 
 pytestmark = [pytest.mark.scratch, pytest.mark.req("I14")]
+UP, DESTROY = pulumi_command("up", *YES), pulumi_command("destroy", *YES)
 KAI_GOES = r"Release kai-scheduler deleting"
 
 
@@ -38,7 +40,7 @@ def ended_at(log: Path, line: str, seconds: float, *command: str, number: int = 
 
 
 def test_a_killed_recovery_is_done_again(tmp_path: Path) -> None:
-    ended_at(tmp_path / "up", r"Release kai-scheduler creating", 3, "pulumi", "up", *QUIET)
+    ended_at(tmp_path / "up", r"Release kai-scheduler creating", 3, *UP)
     first = interrupting.left()
     assert first.locked
     assert any("kai-scheduler" in item for item in first.pending)
@@ -55,7 +57,7 @@ def test_a_killed_recovery_is_done_again(tmp_path: Path) -> None:
 
 def test_a_killed_destroy_can_become_an_installation_again(tmp_path: Path) -> None:
     before = interrupting.left().resources
-    ended_at(tmp_path / "destroy", KAI_GOES, 1, "pulumi", "destroy", *QUIET)
+    ended_at(tmp_path / "destroy", KAI_GOES, 1, *DESTROY)
     left = interrupting.left()
     assert left.locked
     assert left.resources < before
@@ -65,15 +67,15 @@ def test_a_killed_destroy_can_become_an_installation_again(tmp_path: Path) -> No
 
 
 def test_a_killed_destroy_is_ended_by_the_next(tmp_path: Path) -> None:
-    ended_at(tmp_path / "destroy", KAI_GOES, 1, "pulumi", "destroy", *QUIET)
+    ended_at(tmp_path / "destroy", KAI_GOES, 1, *DESTROY)
     assert interrupting.left().locked
-    told = interrupting.run("make", "--no-print-directory", "heal", "ENV=local")
-    assert "ready for the next run" in told
+    told = run("make", "--no-print-directory", "heal", "ENV=local").well()
+    assert "ready for the next run" in told.text
     interrupting.destroy()
 
 
 def test_an_interrupt_leaves_no_lock_and_the_next_up_ends_it(tmp_path: Path) -> None:
-    ended_at(tmp_path / "up", r"Deployment haproxy creating", 0, "pulumi", "up", *QUIET, number=signal.SIGINT)
+    ended_at(tmp_path / "up", r"Deployment haproxy creating", 0, *UP, number=signal.SIGINT)
     left = interrupting.left()
     assert not left.locked
     assert left.resources > 0
@@ -86,7 +88,7 @@ def test_a_half_written_checkpoint_goes_back_to_the_one_before() -> None:
     checkpoint = paths.PULUMI_STATE / ".pulumi" / "stacks" / "runai-kit" / "local.json"
     whole = checkpoint.read_bytes()
     checkpoint.write_bytes(whole[: len(whole) // 2])
-    told = interrupting.run(sys.executable, "-m", "day2.healing", "local")
-    assert "does not read, going back" in told
+    told = run(sys.executable, "-m", "day2.healing", "local").well()
+    assert "does not read, going back" in told.text
     interrupting.recover()
     interrupting.unchanged()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance import interrupting
-from tests.acceptance.interrupting import QUIET
+from tests.acceptance.commands import YES, pulumi_command
 
 pytestmark = [pytest.mark.scratch, pytest.mark.req("I14")]
 
@@ -57,7 +57,7 @@ def test_a_killed_up_is_put_right_by_the_next(
     moment: Moment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log = tmp_path / "up.log"
-    process = interrupting.begin(log, "pulumi", "up", *QUIET)
+    process = interrupting.begin(log, *pulumi_command("up", *YES))
     interrupting.reached(process, log, moment.line)
     time.sleep(moment.seconds)
     interrupting.kill(process)

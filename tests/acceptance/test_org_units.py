@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import os
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.acceptance.commands import pulumi
 from tests.contract.conftest import Double, Start, authority, start  # noqa: F401 (fixtures)
 from tests.contract.control_plane.failures import Fault
 from tests.contract.control_plane.options import Options
@@ -54,12 +54,9 @@ class Stack:
             "KIT_TEST_AT": json.dumps({"url": access.url, "ca": access.ca}),
             "KIT_TEST_TREE": json.dumps(self.tree),
         }
-        command = ["pulumi", *arguments, "--non-interactive", "--stack", "test"]
-        done = subprocess.run(
-            command, cwd=self.folder, env=env, input=text, text=True, capture_output=True, timeout=300
-        )
-        assert bool(done.returncode) == fails, done.stdout + done.stderr
-        return done.stdout + done.stderr
+        done = pulumi(*arguments, stack="test", folder=self.folder, env=env, text=text, timeout=300)
+        assert bool(done.code) == fails, done.text
+        return done.text
 
     def up(self, fails: bool = False) -> str:
         """`pulumi up` without a question, with the differences in its answer."""

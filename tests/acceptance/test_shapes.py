@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.acceptance.commands import YES, pulumi
 from tests.acceptance.conftest import ROOT
 from tests.acceptance.test_wrong_on_purpose import failed, prove
 from validation.outputs import from_stack, resolved
@@ -20,12 +20,6 @@ pytestmark = pytest.mark.scratch
 NOT_COPIED = {".git", "stacks"}
 # What is planned from the number of GPUs; the others need two nodes, or do not care.
 PLANNED = "V1,V2,V3,V4,gang"
-
-
-def up(project: Path) -> None:
-    command = ["pulumi", "up", "--stack", "local", "--yes", "--skip-preview", "--non-interactive"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=400)
-    assert done.returncode == 0, done.stdout[-3000:]
 
 
 @pytest.fixture
@@ -43,13 +37,13 @@ def reshape(tmp_path: Path) -> Iterator[Callable[[dict[str, int]], StackOutputs]
             node: {"count": count} for node, count in counts.items()
         }
         (project / "stacks" / "Pulumi.local.yaml").write_text(yaml.safe_dump(stack))
-        up(project)
+        pulumi("up", *YES, folder=project).well()
         return load(resolved(from_stack("local", ROOT), ROOT))
 
     try:
         yield change
     finally:
-        up(ROOT)
+        pulumi("up", *YES).well()
 
 
 @pytest.mark.req("V2", "V3", "V4", "V9")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+from tests.acceptance.commands import YES, pulumi
 from tests.acceptance.conftest import ROOT
 
 STACK = ROOT / "stacks" / "Pulumi.local.yaml"
-UP = ("pulumi", "up", "--stack", "local", "--yes", "--skip-preview", "--non-interactive")
 
 
 def settings_file(folder: Path, **changes: dict[str, Any]) -> Path:
@@ -28,7 +27,5 @@ def settings_file(folder: Path, **changes: dict[str, Any]) -> Path:
 def up(folder: Path, **changes: dict[str, Any]) -> Path:
     """Bring the stack up with these sections changed; returns the stack file that was used."""
     file = settings_file(folder, **changes)
-    command = [*UP, "--config-file", str(file)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    pulumi("up", *YES, "--config-file", str(file)).well()
     return file
