@@ -12,10 +12,9 @@ from components.addons.fractioning import Fractioning
 from components.addons.gpu_operator import GpuOperatorAddon
 from components.addons.grove import Grove
 from components.addons.inputs import AddonInputs
+from components.addons.kubeflow import KubeflowOperator
 from components.addons.leader_worker_set import LeaderWorkerSet
-from components.addons.mpi_operator import MpiOperator
 from components.addons.resource_management import ResourceManagement
-from components.addons.training_operator import TrainingOperator
 from components.addons.workload_map import WorkloadMap
 from components.config.addon_parts import AFTER, BEFORE, addon_parts
 
@@ -40,8 +39,8 @@ class Addons:
             {
                 "gpuOperator": lambda of, o: GpuOperatorAddon(of, self._on.source, self._on.root, o),
                 "leaderWorkerSet": lambda of, o: LeaderWorkerSet(of, self._on.source, o),
-                "trainingOperator": lambda of, o: TrainingOperator(of, self._on.source, self._on.root, o),
-                "mpiOperator": lambda of, o: MpiOperator(of, self._on.source, self._on.root, o),
+                "trainingOperator": lambda of, o: KubeflowOperator(of, self._on.source, self._on.root, o),
+                "mpiOperator": lambda of, o: KubeflowOperator(of, self._on.source, self._on.root, o),
             },
             opts,
         )

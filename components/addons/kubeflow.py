@@ -14,17 +14,20 @@ from components.objects import declare
 
 
 class KubeflowOperator(Addon):
-    """CRDs → accounts and rights → the operator → its webhooks. CRDs stay when the stack goes."""
+    """CRDs → accounts and rights → the operator → its webhooks. CRDs stay when the stack goes.
+
+    The part is the Training Operator (PyTorch, TensorFlow, XGBoost, Paddle, JAX jobs; MPI's only when it is
+    alone) or the MPI Operator (MPI jobs in version v2beta1, which Run:ai asks for).
+    """
 
     def __init__(
         self,
-        name: str,
         inputs: AddonInputs,
         source: ChartSource,
         root: Path,
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
-        super().__init__(name, inputs, source, opts)
+        super().__init__(inputs.part.name, inputs, source, opts)
         found = manifests(inputs, root / inputs.settings.charts.directory)
         kept = pulumi.ResourceOptions(retain_on_delete=True)
         after = [
