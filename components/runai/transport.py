@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import urllib3
 from urllib3.util import Retry, Timeout
 
+from components.answers import lost
 from components.runai.access import Access
 from components.runai.errors import (
     ApiError,
@@ -121,18 +122,17 @@ class Transport:
         )
 
     def _lost(self, subject: str, error: urllib3.exceptions.HTTPError) -> ApiError:
-        reason = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) else error
-        text = " ".join(str(reason).split())
-        if isinstance(reason, urllib3.exceptions.SSLError) or "CERTIFICATE_VERIFY_FAILED" in text:
+        why = lost(error)
+        if why.untrusted:
             return UntrustedError(
                 subject,
-                f"a certificate that is not trusted ({text})",
+                f"a certificate that is not trusted ({why.text})",
                 "one that the given CA signed for this name",
                 "set runai-kit:controlPlane.ca to the CA's file, or have the certificate reissued",
             )
         return UnreachableError(
             subject,
-            f"no answer ({text})",
+            f"no answer ({why.text})",
             f"one within {self._patience.read:g} s",
             "check the domain's DNS entry, the ingress and that the control plane's pods run",
         )

@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 import urllib3
 from urllib3.util import Retry, Timeout
 
+from components.answers import lost
 from validation.suite_api.errors import SuiteError
 
 Query = Sequence[tuple[str, str]]
@@ -137,18 +138,17 @@ class SuiteApi:
             ) from None
 
     def _lost(self, subject: str, error: urllib3.exceptions.HTTPError) -> SuiteError:
-        reason = error.reason if isinstance(error, urllib3.exceptions.MaxRetryError) else error
-        text = " ".join(str(reason).split())
-        if isinstance(reason, urllib3.exceptions.SSLError) or "CERTIFICATE_VERIFY_FAILED" in text:
+        why = lost(error)
+        if why.untrusted:
             return SuiteError(
                 subject,
-                f"a certificate that is not trusted ({text})",
+                f"a certificate that is not trusted ({why.text})",
                 "one that the given CA signed for this name",
                 "set runai-kit:vcfOperations.ca to the CA's file, or correct the name in the URL",
             )
         return SuiteError(
             subject,
-            f"no answer ({text})",
+            f"no answer ({why.text})",
             f"one within {self._timeout:g} s",
             "check the address and that the network lets this host through",
         )
