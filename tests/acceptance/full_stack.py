@@ -46,10 +46,9 @@ class FullStack:
     def pulumi(self, *words: str, fails: bool = False) -> str:
         """What pulumi said. Fails the test when it ends otherwise than expected."""
         self._write()
-        command = ["pulumi", *words, "--stack", NAME, "--config-file", str(self.file), "--non-interactive"]
         done = subprocess.run(
-            command,
-            cwd=ROOT,
+            ["pulumi", *words, "--stack", NAME, "--non-interactive"],
+            cwd=self.project,
             env=self.charts.environment() | {"RUNAI_KIT_STACK": NAME},
             capture_output=True,
             text=True,
@@ -60,9 +59,14 @@ class FullStack:
         return said
 
     @property
+    def project(self) -> Path:
+        """The project with stack files of its own: making a stack writes into its file."""
+        return self.folder / "project"
+
+    @property
     def file(self) -> Path:
         """The stack file in use."""
-        return self.folder / f"Pulumi.{NAME}.yaml"
+        return self.project / "stacks" / f"Pulumi.{NAME}.yaml"
 
     def _write(self) -> None:
         """The project's own stack file with this cluster's sections; secrets once encrypted stay."""
@@ -79,15 +83,15 @@ class FullStack:
 
     def begin(self) -> None:
         """Make the stack, and encrypt the first user's password."""
-        self._write()
-        words = ["stack", "select", "--create", NAME]
-        subprocess.run(["pulumi", *words], cwd=ROOT, check=True, capture_output=True, timeout=60)
+        self.file.parent.mkdir(parents=True)
+        for name in ("Pulumi.yaml", "__main__.py", "components"):
+            (self.project / name).symlink_to(ROOT / name)
+        self.pulumi("stack", "select", "--create")
         self.pulumi("config", "set", "--secret", "--path", "runai-kit:controlPlane.admin.password", PASSWORD)
 
     def end(self) -> None:
         """Forget the stack; its resources have to be gone."""
-        words = ["stack", "rm", "--yes", "--preserve-config", NAME]
-        subprocess.run(["pulumi", *words], cwd=ROOT, check=True, capture_output=True, timeout=60)
+        self.pulumi("stack", "rm", "--yes", "--preserve-config")
 
 
 @contextmanager
