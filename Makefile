@@ -40,6 +40,12 @@ destroy: ## remove an installation: make destroy ENV=local [WORKLOADS=1] [PURGE=
 	@$(ENTER) && $(VENV)/python -m day2.destroy $(ENV) \
 	  $(if $(WORKLOADS),--workloads) $(if $(PURGE),--purge) $(if $(YES),--yes)
 
+backup: ## org units and the database of a full stack: make backup ENV=site [DATABASE=no]
+	@$(ENTER) && $(TOOLS) && $(VENV)/python -m day2.backup save $(ENV) $(if $(filter no,$(DATABASE)),--no-database)
+
+restore: ## make what is missing of a backup: make restore ENV=site FROM=build/backups/site/<time> [VERSION=any]
+	@$(ENTER) && $(VENV)/python -m day2.backup restore $(ENV) $(FROM) $(if $(filter any,$(VERSION)),--any-version)
+
 validate: ## prove an installed environment: make validate ENV=local [AGAINST=<earlier report.json>]
 	@$(ENTER) && $(VENV)/python -m validation.prove $(ENV) $(if $(AGAINST),--against $(AGAINST))
 

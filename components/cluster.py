@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -114,6 +115,10 @@ class Cluster(Protocol):
         """(namespace, name, status) of Helm releases whose newest operation has not ended."""
         ...
 
+    def chart_version(self, namespace: str, release: str) -> str:
+        """Version of the chart that a Helm release is deployed from; empty when it is not deployed."""
+        ...
+
 
 class LiveCluster:
     """Answers from the API server. Raises kubernetes' and urllib3's own errors."""
@@ -218,6 +223,17 @@ class LiveCluster:
         listed = self._core.list_secret_for_all_namespaces(label_selector=selector, _request_timeout=TIMEOUT)
         metas: list[Any] = [item.metadata for item in listed.items]
         return tuple((meta.namespace, meta.labels["name"], meta.labels["status"]) for meta in metas)
+
+    def chart_version(self, namespace: str, release: str) -> str:
+        """Version of the chart that a Helm release is deployed from; empty when it is not deployed."""
+        selector = f"owner=helm,status=deployed,name={release}"
+        listed = self._core.list_namespaced_secret(
+            namespace, label_selector=selector, _request_timeout=TIMEOUT
+        )
+        # Helm's own encoding inside the API's: base64, gzip, JSON.
+        items: list[Any] = listed.items
+        texts = [base64.b64decode(base64.b64decode(item.data["release"])) for item in items]
+        return str(json.loads(gzip.decompress(texts[-1]))["chart"]["metadata"]["version"]) if texts else ""
 
 
 def _message(error: client.ApiException) -> str:

@@ -116,11 +116,14 @@ class ClusterAgents(pulumi.ComponentResource):
         return made
 
     def _star(self, inputs: AgentsInputs) -> Ingress:
-        """An Ingress with TLS and no rule to a service: the product adds one per workspace."""
+        """An Ingress with TLS and no rule to a service: the product adds one per workspace.
+
+        Not waited for: whether it gets an address is up to the controller's class, and nothing here needs it.
+        """
         host = f"*.{inputs.domain}"
         return Ingress(
             _STAR,
-            metadata=metadata(_STAR, self._namespace),
+            metadata=metadata(_STAR, self._namespace, annotations={"pulumi.com/skipAwait": "true"}),
             spec={
                 "ingressClassName": inputs.around.ingress_class,
                 "rules": [{"host": host}],

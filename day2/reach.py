@@ -11,14 +11,22 @@ _REACH = 5.0
 
 def reach(stack: Stack) -> Cluster:
     """The cluster, after it has answered once. Raises ClusterError within seconds."""
+    return answering(
+        stack.kubeconfig,
+        stack.context,
+        f"If it is gone for good, `pulumi stack rm --force {stack.name}` forgets it",
+    )
+
+
+def answering(kubeconfig: str, context: str, more: str = "") -> Cluster:
+    """The cluster of a context, after it has answered once; `more` ends the advice. Raises ClusterError."""
     try:
-        Cluster(stack.kubeconfig, stack.context, timeout=_REACH).get("/version")
+        Cluster(kubeconfig, context, timeout=_REACH).get("/version")
     except ClusterError as error:
         if error.status:
             raise
         raise ClusterError(
             f"{error}; expected an API server that answers within {_REACH:g} s; check that the cluster runs "
-            "and that the network lets you through. If it is gone for good, "
-            f"`pulumi stack rm --force {stack.name}` forgets it"
+            f"and that the network lets you through. {more}".rstrip(". ")
         ) from None
-    return Cluster(stack.kubeconfig, stack.context)
+    return Cluster(kubeconfig, context)

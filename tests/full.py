@@ -81,6 +81,7 @@ EVERYTHING_FULL: dict[str, Any] = copy.deepcopy(FULL) | {
         },
         "storageClass": "fast",
         "ingressClass": "haproxy",
+        "backupHours": 48,
         "nodes": {
             "labels": {"node-role.kubernetes.io/runai-system": ""},
             "tolerations": [{"key": "system", "operator": "Equal", "value": "runai", "effect": "NoSchedule"}],

@@ -254,6 +254,8 @@ class FakeCluster:
     refusals: list[str] = field(default_factory=lambda: [""])
     default_classes: tuple[str, ...] = ()
     pending: tuple[tuple[str, str, str], ...] = ()
+    # Versions of deployed charts by namespace and release.
+    charts: dict[tuple[str, str], str] = field(default_factory=dict)
     others: dict[str, tuple[DeploymentFacts, ...]] = field(default_factory=dict)
     # Objects by plural, and whole custom kinds by name.
     listed: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -301,6 +303,9 @@ class FakeCluster:
 
     def pending_releases(self) -> tuple[tuple[str, str, str], ...]:
         return self.pending
+
+    def chart_version(self, namespace: str, release: str) -> str:
+        return self.charts.get((namespace, release), "")
 
 
 def knative_deployments(**changes: int) -> tuple[DeploymentFacts, ...]:

@@ -72,7 +72,8 @@ class ControlPlane(Section):
     that another stack of this kit installed, whose outputs `stack` names (`<stack>` or
     `<organization>/<project>/<stack>`). `domain` empty is `runai.<domain>`. `certificate` and `ca` are for
     `install`; a `given` one needs `ca` if private. `admin` or `access` is who registers clusters and makes
-    org units. `values` are merged over the chart's last.
+    org units. `values` are merged over the chart's last. An upgrade wants a backup of the last
+    `backupHours`; 0 wants none.
     """
 
     source: Literal["install", "given", "stack"] = "install"
@@ -87,6 +88,7 @@ class ControlPlane(Section):
     storage_class: str = ""
     ingress_class: str = ""
     nodes: Nodes = Nodes()
+    backup_hours: Annotated[int, Field(ge=0, le=8760)] = 24
     values: dict[str, Any] = Field(default_factory=dict)
 
 

@@ -11,6 +11,7 @@ from components.cluster_agents import AgentsInputs, ClusterAgents
 from components.control_plane import ControlPlane, ControlPlaneInputs
 from components.full.gates import ApiGate
 from components.full.rendered import around
+from components.full.upgrade import Upgrade
 from components.full.values import Around
 from components.org_units import OrgUnits, Place, Tree
 from components.profiles import quotas
@@ -36,6 +37,8 @@ class Full:
         # Files are read here, before the first resource.
         self._ca = files.text(settings.control_plane_ca_file(), root)
         self._certificate = files.pair(settings.control_plane.certificate, root)
+        if settings.control_plane.source == "install":
+            Upgrade(platform.cluster, settings, root).refuse_unsaved(pulumi.get_stack())
         own = files.pair(settings.cluster_agents.certificate, root)
         self._agents_certificate = own or self._certificate
 

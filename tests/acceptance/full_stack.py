@@ -49,9 +49,8 @@ class FullStack:
         self._write()
         done = commands.pulumi(
             *words,
-            "--config-file",
-            str(self.file),
             stack=NAME,
+            folder=self.project,
             env=self.charts.environment() | {"RUNAI_KIT_STACK": NAME},
             timeout=900,
         )
@@ -59,9 +58,14 @@ class FullStack:
         return done.text
 
     @property
+    def project(self) -> Path:
+        """The project with stack files of its own: making a stack writes into its file."""
+        return self.folder / "project"
+
+    @property
     def file(self) -> Path:
         """The stack file in use."""
-        return self.folder / f"Pulumi.{NAME}.yaml"
+        return self.project / "stacks" / f"Pulumi.{NAME}.yaml"
 
     def _write(self) -> None:
         """The project's own stack file with this cluster's sections; secrets once encrypted stay."""
@@ -78,13 +82,15 @@ class FullStack:
 
     def begin(self) -> None:
         """Make the stack, and encrypt the first user's password."""
-        self._write()
-        commands.pulumi("stack", "select", "--create", stack=NAME).well()
+        self.file.parent.mkdir(parents=True)
+        for name in ("Pulumi.yaml", "__main__.py", "components"):
+            (self.project / name).symlink_to(ROOT / name)
+        self.pulumi("stack", "select", "--create")
         self.pulumi("config", "set", "--secret", "--path", "runai-kit:controlPlane.admin.password", PASSWORD)
 
     def end(self) -> None:
         """Forget the stack; its resources have to be gone."""
-        commands.pulumi("stack", "rm", "--yes", "--preserve-config", stack=NAME).well()
+        self.pulumi("stack", "rm", "--yes", "--preserve-config")
 
 
 @contextmanager

@@ -15,10 +15,16 @@ from typing import Any
 
 import pytest
 
+from components.full.saved import NAME as FILE
+from components.full.saved import folder_of
+from components.runai.access import Access
+from components.runai.client import Client
+from day2.backup.__main__ import main as backup
+from day2.backup.live import DEPARTMENTS, PROJECTS, look
 from policy.render import read_stack, sources
 from tests.acceptance.commands import YES, pulumi
 from tests.acceptance.conftest import ROOT, Kubectl
-from tests.acceptance.full_stack import NAME, FullStack, doubles, stand_in
+from tests.acceptance.full_stack import ADMIN, NAME, PASSWORD, FullStack, doubles, stand_in
 from tests.contract.doubles import HELM, MANIFESTS, pack_all
 from tests.stack import CATALOG
 from validation.settings import StackOutputs
@@ -35,7 +41,7 @@ OWN = {
     "mpi-operator",
 }
 OWN |= {"grove-system", "workload-map", "knative-serving", "haproxy-controller", "monitoring"}
-PROJECTS = {"runai-team-a", "runai-team-b", "runai-test"}
+SPACES = {"runai-team-a", "runai-team-b", "runai-test"}
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +97,8 @@ def test_everything_runs_in_namespaces_with_their_levels(stack: FullStack, kubec
     namespaces = {
         item["metadata"]["name"]: item["metadata"] for item in kubectl("get", "namespaces")["items"]
     }
-    assert set(namespaces) >= OWN | PROJECTS
-    for name in PROJECTS | {"runai", "runai-backend", "runai-reservation", "gpu-operator"}:
+    assert set(namespaces) >= OWN | SPACES
+    for name in SPACES | {"runai", "runai-backend", "runai-reservation", "gpu-operator"}:
         assert namespaces[name]["labels"]["pod-security.kubernetes.io/enforce"] == "privileged", name
     assert namespaces["lws-system"]["labels"]["pod-security.kubernetes.io/enforce"] == "restricted"
     for kind in ("deployments", "daemonsets"):
@@ -145,6 +151,46 @@ def test_a_change_by_hand_is_shown_and_put_back(stack: FullStack, kubectl: Kubec
     assert labels[key] == "privileged"
 
 
+@pytest.mark.req("I6")
+def test_org_units_are_saved_lost_and_brought_back(
+    stack: FullStack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    access = Access(stack.plane.url.removesuffix(":443"), _ca(stack), username=ADMIN, password=PASSWORD)
+    client = Client(access)
+    (cluster,) = stack.plane.state.clusters
+    quota = {"clusterId": cluster, "resources": []}
+    department = client.post(DEPARTMENTS, {**quota, "name": "by-hand", "description": "people's"})
+    child = {**quota, "parentId": department["id"], "requestedNamespace": "runai-by-hand"}
+    client.post(PROJECTS, {**child, "name": "by-hand"})
+    before = look(client).tree
+    # The chart's double brings no database.
+    assert backup(["save", NAME], stack.project) == 1
+    assert "StatefulSet runai-backend/runai-backend-postgresql: found no such" in capsys.readouterr().err
+    assert backup(["save", NAME, "--no-database"], stack.project) == 0
+    (folder,) = folder_of(stack.project, NAME).iterdir()
+    assert PASSWORD not in (folder / FILE).read_text()
+    # Everything goes but what comes with a cluster.
+    state = stack.plane.state
+    state.projects.clear()
+    state.departments = {id_: d for id_, d in state.departments.items() if d["name"] == "default"}
+    assert backup(["restore", NAME, str(folder)], stack.project) == 0
+    told = capsys.readouterr().out
+    assert "made: project local/by-hand\n" in told
+    assert "made: project local/team-a\n" in told
+    assert look(client).tree == before
+    # The stack finds its own by name again, and leaves the others.
+    stack.pulumi("up", "--refresh", "--yes", "--skip-preview")
+    assert look(client).tree == before
+    for path, key in ((PROJECTS, "projects"), (DEPARTMENTS, "departments")):
+        for item in list(client.pages(path, key)):
+            if item["name"] == "by-hand":
+                client.delete(f"{path}/{item['id']}")
+
+
+def _ca(stack: FullStack) -> str:
+    return (stack.folder / "certificates" / "ca.pem").read_text()
+
+
 @pytest.mark.req("I14")
 def test_an_upgrade_by_one_version_of_the_catalog(stack: FullStack, kubectl: Kubectl) -> None:
     stack.changes["grove"] = {"enabled": True, "version": "0.1.0-alpha.17"}
@@ -158,8 +204,6 @@ def test_an_upgrade_by_one_version_of_the_catalog(stack: FullStack, kubectl: Kub
 
 @pytest.mark.req("I13")
 def test_no_password_is_in_the_state(stack: FullStack) -> None:
-    from tests.acceptance.full_stack import PASSWORD
-
     exported = stack.pulumi("stack", "export")
     assert PASSWORD not in exported
     assert NAME in exported
@@ -169,7 +213,7 @@ def test_no_password_is_in_the_state(stack: FullStack) -> None:
 def test_destroy_leaves_nothing_but_definitions(stack: FullStack, kubectl: Kubectl) -> None:
     stack.pulumi("destroy", "--yes", "--skip-preview")
     left = {item["metadata"]["name"] for item in kubectl("get", "namespaces")["items"]}
-    assert left & (OWN | PROJECTS) == set()
+    assert left & (OWN | SPACES) == set()
     assert kubectl("get", "secrets", "-A", "-l", "owner=helm")["items"] == []
     assert stack.plane.state.clusters == {}
     # Helm and this kit leave definitions of kinds: other people's objects may be of them.

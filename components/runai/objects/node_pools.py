@@ -33,7 +33,7 @@ class NodePools:
             # Pools have no description to tell ours by.
             id_, before = str(found["id"]), _seen(found)
             client.put(f"{_PATH}/{id_}", _body(wanted))
-        _settled(client, id_, name)
+        settled(client, id_, name)
         return id_, {**wanted, "before": before}
 
     def read(self, client: Client, id_: str, state: Json) -> Json | None:
@@ -46,7 +46,7 @@ class NodePools:
     def update(self, client: Client, id_: str, wanted: Json, state: Json) -> Json:
         """State label and placement."""
         client.put(f"{_PATH}/{id_}", _body(wanted))
-        _settled(client, id_, wanted["name"])
+        settled(client, id_, wanted["name"])
         return {**wanted, "before": state.get("before") or {}}
 
     def delete(self, client: Client, id_: str, state: Json) -> None:
@@ -87,7 +87,8 @@ def _seen(found: Json) -> Json:
     }
 
 
-def _settled(client: Client, id_: str, name: str) -> None:
+def settled(client: Client, id_: str, name: str) -> None:
+    """Return once the pool's phase is one that stays. Raises NotReadyError."""
     until_phase(
         lambda: client.get(f"{_PATH}/{id_}"),
         lambda found: (str(found.get("phase") or ""), str(found.get("phaseMessage") or "")),

@@ -45,7 +45,7 @@ class Projects:
                 before = _content(found)
                 body["description"] = before["description"]
             client.put(f"{_PATH}/{id_}", body)
-        _ready(client, id_, wanted["name"])
+        ready(client, id_, wanted["name"])
         return id_, {**wanted, "before": before}
 
     def read(self, client: Client, id_: str, state: Json) -> Json | None:
@@ -67,7 +67,7 @@ class Projects:
         before: Json = state.get("before") or {}
         description = before.get("description", OURS)
         client.put(f"{_PATH}/{id_}", {"description": description, **_body(client, wanted)})
-        _ready(client, id_, wanted["name"])
+        ready(client, id_, wanted["name"])
         return {**wanted, "before": before}
 
     def delete(self, client: Client, id_: str, state: Json) -> None:
@@ -112,5 +112,6 @@ def _phase(found: Json) -> tuple[str, str]:
     return str(status.get("phase") or ""), str(status.get("phaseMessage") or "")
 
 
-def _ready(client: Client, id_: str, name: str) -> None:
+def ready(client: Client, id_: str, name: str) -> None:
+    """Return once the agents have taken the project over. Raises NotReadyError."""
     until_phase(lambda: client.get(f"{_PATH}/{id_}"), _phase, {"Ready"}, f"project {name}", _ADVICE, PATIENCE)

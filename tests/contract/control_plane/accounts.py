@@ -62,6 +62,11 @@ def router(state: State) -> APIRouter:
     def roles() -> list[Json]:
         return state.roles
 
+    @routes.get(_RULES)
+    def rules(offset: int = 0, limit: int = 50) -> Json:
+        page = state.page(list(state.rules.values()), "accessRules", offset, limit, told=False)
+        return {**page, "totalRecords": len(state.rules), "displayRecords": len(page["accessRules"])}
+
     @routes.post(_RULES, status_code=201)
     def create_rule(body: dict[str, Any] = Body()) -> Json:  # noqa: B008
         if body.get("scopeType") not in _SCOPES:
