@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from local import engine, node, paths, shell, tools
-from local.cluster import config, mirror, modules, network
+from local.cluster import config, mirror, modules, network, watches
 
 CONTEXT = f"kind-{paths.CLUSTER}"
 WAIT = "180s"
@@ -43,6 +43,7 @@ def create() -> None:
     (paths.STATE / "kind.yaml").write_text(json.dumps(config.kind_config(built=built), indent=2))
     mirror.write_hosts()
     modules.provide()
+    watches.provide()
     name = ["--name", paths.CLUSTER, "--image", image, "--retain"]
     files: list[str | Path] = ["--config", paths.STATE / "kind.yaml", "--kubeconfig", paths.KUBECONFIG]
     shell.run([_kind(), "create", "cluster", *name, *files], env=engine.environment())

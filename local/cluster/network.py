@@ -10,7 +10,7 @@ import json
 import time
 
 from local import engine, paths, shell
-from local.cluster import config
+from local.cluster import config, watches
 
 CONFLIST = "/etc/cni/net.d/10-ptp.conflist"
 # What leaves the cluster (CoreDNS asking the machine's name server) needs an address that is known there.
@@ -55,7 +55,7 @@ def _nodes(kubectl: list[str], count: int) -> dict[str, tuple[str, str]]:
         if time.monotonic() > end:
             raise shell.CommandError(
                 f"nodes: found {len(ready)} with a pod range after {REGISTERED_SECONDS} s, expected {count}; "
-                "look at the kubelets of the others"
+                f"look at the kubelets of the others{watches.advice()}"
             )
         time.sleep(1)
     found = {}
