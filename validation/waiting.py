@@ -73,6 +73,7 @@ def look(cluster: Cluster, test: str, goal: Goal) -> State:
     everything = cluster.items(names.PODS, labelSelector=selector)
     mine = [p for p in everything if pods.active(p)]
     groups = cluster.items(names.POD_GROUPS) if any(not pods.running(p) for p in mine) else []
+    unbound = stuck.of_bindings(cluster, [p for p in mine if not pods.node(p)])
     running: dict[str, int] = {}
     waiting: dict[str, int] = {}
     explained: dict[str, int] = {}
@@ -89,7 +90,8 @@ def look(cluster: Cluster, test: str, goal: Goal) -> State:
         why = queues.reasons(group) if group else []
         if why and not pods.node(pod):
             explained[role] = explained.get(role, 0) + 1
-        if why := [*(why if not pods.node(pod) else []), *stuck.of_pod(pod)]:
+        said = [*stuck.of_pod(pod), *unbound.get(pod["metadata"]["uid"], [])]
+        if why := [*(why if not pods.node(pod) else []), *said]:
             reasons.setdefault(role, []).extend(why)
     finished: dict[str, int] = {}
     for pod in everything:

@@ -27,6 +27,8 @@ from validation.settings import StackOutputs
 pytestmark = [pytest.mark.scratch, pytest.mark.usefixtures("unchanged")]
 # Seconds that a test waits for a state, and for its clean-up, where it is expected not to come.
 WAIT, CLEANUP = 25, 15
+# Bounds beside the tests of another cluster; without a limit of their own all would wait five minutes.
+LATE, AT_ONCE, CLEANED = WAIT + 45, 60, CLEANUP + 20
 BOUNDS = {"timeoutSeconds": WAIT}
 HELD = "example.org/held"
 
@@ -138,25 +140,25 @@ def test_a_higher_limit_and_a_claim_that_nobody_grants(outputs: StackOutputs, tm
             proof = prove(outputs, tmp_path, tags="V3,V4", variables=variables, bounds=BOUNDS)
     shown = (
         Wrong("preflight.evictions", ("their-train",)),
-        Wrong("over_quota.both", (f"{first.name}.projectAllocated: expected 4, found 5",), WAIT + 15),
+        Wrong("over_quota.both", (f"{first.name}.projectAllocated: expected 4, found 5",), LATE),
         Wrong("over_quota.limit", ("phase: expected Pending, found Running",)),
         Wrong("over_quota.foreign", ("their-train",)),
         Wrong(
             "reclaim.victims",
             ("evictedNonPreemptible: expected 0, found 1", "runai-kit-reclaim-protected"),
-            WAIT + 15,
+            LATE,
         ),
-        Wrong("reclaim.reclaimed", ("claimantQuota: expected 2, found 0", "claimant running"), WAIT + 15),
+        Wrong("reclaim.reclaimed", ("claimantQuota: expected 2, found 0", "claimant running"), LATE),
         Wrong("reclaim.protected", ("runai-kit-reclaim-protected", "ran before the claim")),
         Wrong("reclaim.foreign", ("their-train",)),
         Wrong("reclaim.latency", ("measured: expected 2, found ",)),
-        Wrong("reclaim.cleanup", ("jobs", "runai-kit-reclaim-a-1", HELD), CLEANUP + 5),
+        Wrong("reclaim.cleanup", ("jobs", "runai-kit-reclaim-a-1", HELD), CLEANED),
     )
     proof.shows(*shown)
     assert proof.failed("preflight") == {"preflight.queues", "preflight.evictions"}
     assert proof.checks["over_quota.borrow"]["verdict"] == "pass"
     assert proof.checks["over_quota.cleanup"]["verdict"] == "pass"
-    assert proof.seconds <= 240
+    assert proof.seconds <= 420
 
 
 @pytest.mark.req("V2", "V3", "V4")
@@ -188,17 +190,17 @@ def test_a_restricted_reservation_namespace_a_queue_in_use_and_a_gpu_that_somebo
         Wrong(
             "preflight.namespaces", (f"{outputs.reservationNamespace}: expected baseline, found restricted",)
         ),
-        Wrong("fractional_gpu.running", ("found 0", "violates PodSecurity", "restricted"), WAIT + 15),
+        Wrong("fractional_gpu.running", ("found 0", "violates PodSecurity", "restricted"), LATE),
         Wrong("over_quota.start", (f"allocated.{department}: expected 0, found 1", "their-work")),
         Wrong("over_quota.borrow", ("did not run", f"{department}: expected 0, found 1")),
-        Wrong("reclaim.fill", ("victimPods: expected 7, found 6", "default/took-it holds 1"), WAIT + 15),
+        Wrong("reclaim.fill", ("victimPods: expected 7, found 6", "default/took-it holds 1"), LATE),
         Wrong("reclaim.victims", ("did not run", "victimPods: expected 7, found 6")),
     )
     proof.shows(*shown)
     assert proof.failed("preflight") == {"preflight.namespaces"}
     for test in ("fractional_gpu", "over_quota", "reclaim"):
         assert proof.checks[f"{test}.cleanup"]["verdict"] == "pass"
-    assert proof.seconds <= 180
+    assert proof.seconds <= 360
 
 
 def shares(wrong: Broken, on: bool) -> bool:
@@ -234,16 +236,20 @@ def test_sharing_that_is_off_a_lower_limit_and_a_job_that_stays(
     shown = (
         Wrong("preflight.gpu_sharing", ("gpuSharing: expected True, found False",)),
         Wrong("preflight.queues", (f"{project.queue}.limit: expected {project.gpu.limit}, found 3",)),
-        Wrong("fractional_gpu.running", ("found 0", "denied the request", "GPU sharing is disabled"), 30),
         Wrong(
-            "over_quota.borrow", (f"{project.name}.projectAllocated: expected 4, found 3", "OverLimit"), 30
+            "fractional_gpu.running", ("found 0", "denied the request", "GPU sharing is disabled"), AT_ONCE
         ),
-        Wrong("over_quota.cleanup", ("jobs", "runai-kit-overquota-a-1", HELD), CLEANUP + 5),
+        Wrong(
+            "over_quota.borrow",
+            (f"{project.name}.projectAllocated: expected 4, found 3", "OverLimit"),
+            AT_ONCE,
+        ),
+        Wrong("over_quota.cleanup", ("jobs", "runai-kit-overquota-a-1", HELD), CLEANED),
     )
     proof.shows(*shown)
     assert proof.failed("preflight") == {"preflight.gpu_sharing", "preflight.queues"}
     assert proof.checks["fractional_gpu.cleanup"]["verdict"] == "pass"
-    assert proof.seconds <= 150
+    assert proof.seconds <= 300
 
 
 def ending(halves: list[Json]) -> bool:
@@ -281,7 +287,10 @@ def test_marks_that_do_not_agree_and_a_stranger_in_the_queue(outputs: StackOutpu
         watcher.wrong.made(names.in_namespace(names.PODS, project.namespace), theirs)
         watcher.running("fractional_gpu", "half", 2)
         labels = reservation["metadata"]["labels"]
-        twin = things.pod("reservation-twin", image, 0, labels, nodeName=pods.node(half))
+        # Another account's pod is not admitted there.
+        account = reservation["spec"]["serviceAccountName"]
+        where = {"nodeName": pods.node(half), "serviceAccountName": account}
+        twin = things.pod("reservation-twin", image, 0, labels, **where)
         path = watcher.wrong.made(reserving, twin)
         more = {"metadata": {"annotations": {names.GPU_FRACTION_ANNOTATION: "0.9"}}}
         watcher.api.patch(f"{names.in_namespace(names.PODS, meta['namespace'])}/{meta['name']}", more)
@@ -293,14 +302,14 @@ def test_marks_that_do_not_agree_and_a_stranger_in_the_queue(outputs: StackOutpu
         variables = {"workload_cleanup_timeout": CLEANUP}
         proof = prove(outputs, tmp_path, tags="V2", variables=variables, bounds=BOUNDS)
     shown = (
-        Wrong("fractional_gpu.group", ("reservationPods: expected 1, found 2", "reservation-twin"), 2 * WAIT),
-        Wrong("fractional_gpu.uuid", ("distinct: expected 1, found 2", f"annotation {other}"), 2 * WAIT),
-        Wrong("fractional_gpu.portion", ("queueAllocated: expected 1, found 2",), 2 * WAIT),
-        Wrong("fractional_gpu.shares", ("overCommitted: expected {}, found", "1.4"), 2 * WAIT),
-        Wrong("fractional_gpu.others_free", ("newlyHeld: expected 1, found 2", "their-work"), 2 * WAIT),
-        Wrong("fractional_gpu.cleanup", ("runai-kit-half-1", HELD), CLEANUP + 5),
+        Wrong("fractional_gpu.group", ("reservationPods: expected 1, found 2", "reservation-twin"), LATE),
+        Wrong("fractional_gpu.uuid", ("distinct: expected 1, found 2", f"annotation {other}"), LATE),
+        Wrong("fractional_gpu.portion", ("queueAllocated: expected 1, found 2",), LATE),
+        Wrong("fractional_gpu.shares", ("overCommitted: expected {}, found", "1.4"), LATE),
+        Wrong("fractional_gpu.others_free", ("newlyHeld: expected 1, found 2", "their-work"), LATE),
+        Wrong("fractional_gpu.cleanup", ("runai-kit-half-1", HELD), CLEANED),
     )
     proof.shows(*shown)
     assert proof.failed("preflight") == set()
     assert proof.checks["fractional_gpu.running"]["verdict"] == "pass"
-    assert proof.seconds <= 120
+    assert proof.seconds <= 240

@@ -27,6 +27,21 @@ def of_pod(pod: Json) -> list[Json]:
     return [_reason(w["reason"], w.get("message", "")) for w in unusual]
 
 
+def of_bindings(cluster: Cluster, mine: list[Json]) -> dict[str, list[Json]]:
+    """By uid of pods that have no node: what KAI's binder says of its last attempt.
+
+    While it tries again it calls the pod bound in the pod's own condition (KAI 0.12), so its request tells.
+    """
+    wanted = {(pod["metadata"]["namespace"], pod["metadata"]["name"]): pod["metadata"]["uid"] for pod in mine}
+    found: dict[str, list[Json]] = {}
+    for request in cluster.items(names.BIND_REQUESTS) if wanted else []:
+        uid = wanted.get((request["metadata"]["namespace"], request["spec"]["podName"]))
+        status = request.get("status") or {}
+        if uid and status.get("phase") == "Failed" and status.get("reason"):
+            found.setdefault(uid, []).append(_reason("BindingError", status["reason"]))
+    return found
+
+
 def of_jobs(cluster: Cluster, test: str, roles: list[str]) -> dict[str, list[Json]]:
     """By role: what the Job controller says of pods that it cannot make."""
     jobs = {

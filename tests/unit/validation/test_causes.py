@@ -118,3 +118,20 @@ def test_an_image_that_cannot_be_pulled_is_told_and_waited_for() -> None:
     outcome = wait(cluster.cluster, "gang", Goal({"half": 1}), 0.1, lambda _: None, 0.02, 0.05)
     assert "not met within" in outcome.why, "a registry may come back"
     assert "half: ErrImagePull not found" in outcome.why
+
+
+def bind_request(pod_name: str, phase: str, why: str = "") -> Json:
+    status = {"phase": phase, "reason": why}
+    return thing(f"bind-{pod_name}", "runai-team-a", spec={"podName": pod_name}, status=status)
+
+
+def test_what_the_binder_could_not_do_is_told_although_it_tries_again() -> None:
+    cluster = Double()
+    for name in ("runai-kit-1", "runai-kit-2"):
+        cluster.add(names.PODS, pod(name, on=None, phase="Pending", test="gang", role="half"))
+    violates = 'pods "gpu-reservation" is forbidden: violates PodSecurity "restricted:latest"'
+    cluster.add(names.BIND_REQUESTS, bind_request("runai-kit-1", "Failed", violates))
+    cluster.add(names.BIND_REQUESTS, bind_request("runai-kit-2", "Pending"))
+    outcome = wait(cluster.cluster, "gang", Goal({"half": 2}), 0.1, lambda _: None, 0.02, 0.05)
+    assert outcome.why.count("BindingError") == 1
+    assert f"half: BindingError {violates}" in outcome.why
