@@ -93,11 +93,24 @@ def _causes(expected: Any, observed: Any) -> str:
     return f" ({'; '.join(dict.fromkeys(causes))})" if causes else ""
 
 
-def close(records: Records, test: str, verdict: str, reason: str) -> list[Json]:
-    """Record every declared check of a test that has no record yet; the first carries the time."""
+def close(
+    records: Records, test: str, verdict: str, reason: str, beside: Mapping[str, str] | None = None
+) -> list[Json]:
+    """Record every declared check of a test that has no record yet; the first carries the time.
+
+    `beside`: checks that are about another kind of stack, with the reason; they are n/a whatever happened.
+    """
     missing = records.missing(test)
     seconds = [records.elapsed(test), *(0.0 for _ in missing)]
+    other = beside or {}
     return [
-        records.record(check_id, verdict, taken, None, None, reason)
+        records.record(
+            check_id,
+            "na" if check_id in other else verdict,
+            taken,
+            None,
+            None,
+            other.get(check_id, reason),
+        )
         for check_id, taken in zip(missing, seconds, strict=False)
     ]

@@ -27,7 +27,7 @@ TRUNCATE = (
 
 @pytest.mark.req("V7")
 def test_the_report_proves_it_live(report: Json) -> None:
-    mine = [c for c in report["checks"] if c["id"].startswith("mnist_training.")]
+    mine = [c for c in report["checks"] if c["requirement"] == "V7"]
     assert mine
     assert {c["verdict"] for c in mine} == {"pass"}
     (loss,) = [c for c in mine if c["id"] == "mnist_training.loss"]

@@ -35,7 +35,9 @@ def bounded(
 
 
 def verdicts(checks: dict[str, Json], *tests: str) -> set[str]:
-    return {check["verdict"] for name, check in checks.items() if name.partition(".")[0] in tests}
+    """Verdicts of these tests; what the control plane tells (V13) is about another driver."""
+    mine = (c for name, c in checks.items() if name.partition(".")[0] in tests)
+    return {check["verdict"] for check in mine if check["requirement"] != "V13"}
 
 
 def nobody_was_evicted(checks: dict[str, Json]) -> bool:

@@ -44,7 +44,9 @@ def test_every_declared_check_has_an_expectation(role: str) -> None:
         "vllm_inference": set(vllm_inference.expected(outputs, inference_server.plan(outputs))),
         "model_streamer": set(expect_streamer.expected()),
     }[role]
-    assert {c.id for c in declared.tests()[role].checks} == expected | {ROLES[role]}
+    # What is about another driver is stated where that driver is (expect/told).
+    mine = {c.id for c in declared.tests()[role].checks if ("driver", "runai") not in c.only}
+    assert mine == expected | {ROLES[role]}
 
 
 def service(**changes: Any) -> Json:

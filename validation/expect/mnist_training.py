@@ -35,9 +35,10 @@ def expected(outputs: StackOutputs, queue: str, volume: str, origins: list[str])
         },
         "mnist_training.completed": {
             "phase": "Succeeded",
-            "job": "Complete",
             "problem": "",
             "queueAllocated": 0,
+            # Run:ai makes no Job of Kubernetes: what the control plane tells is a check of its own.
+            **({} if outputs.driver == "runai" else {"job": "Complete"}),
         },
         # With real GPUs a training on the processor proves nothing of them.
         "mnist_training.device": {"device": "cpu" if outputs.fakeGpus.enabled else "cuda"},

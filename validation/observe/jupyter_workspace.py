@@ -10,7 +10,7 @@ from validation import https, names, tokens
 from validation.cluster import Cluster, ClusterError
 from validation.https import CertificateError, HttpsError
 from validation.ingress import Ingress
-from validation.notebook import Notebook
+from validation.notebook import Notebook, Output
 from validation.observe import jupyter_page, pods, queues
 from validation.observe.holding import holding, uuids_in
 from validation.observe.snapshot import Snapshot
@@ -98,10 +98,12 @@ def kernel(notebook: Notebook, kubelet: list[str], numbers: list[int]) -> Json:
             status = notebook.stop_kernel(name)
         left = notebook.kernels()
     except HttpsError as error:
-        failed = {"error": str(error)}
-        return dict.fromkeys(
-            ("jupyter_workspace.gpu", "jupyter_workspace.computation", "jupyter_workspace.stopped"), failed
-        )
+        return no_kernel(str(error))
+    return kernel_told(kubelet, smi, computed, status, left)
+
+
+def kernel_told(kubelet: list[str], smi: Output, computed: Output, status: int, left: list[str]) -> Json:
+    """Observations of a kernel, from what its cells printed, the status of its end, and kernels left."""
     inside = uuids_in(smi.text)
     return {
         "jupyter_workspace.gpu": {
@@ -116,6 +118,12 @@ def kernel(notebook: Notebook, kubelet: list[str], numbers: list[int]) -> Json:
     }
 
 
+def no_kernel(why: str) -> Json:
+    """The same where no kernel could be asked."""
+    checks = ("jupyter_workspace.gpu", "jupyter_workspace.computation", "jupyter_workspace.stopped")
+    return {check: {"error": why} for check in checks}
+
+
 def page(ingress: Ingress, name: str, token: str, picture: Path, seconds: float = 60) -> Json:
     """The launcher at a host name in a browser, within `seconds`."""
     return {"jupyter_workspace.page": jupyter_page.look(ingress, name, token, picture, seconds)}
@@ -127,8 +135,9 @@ def secrecy(at: Snapshot, token: str, evidence: Path) -> Json:
     for pod in at.mine(TEST):
         meta = pod["metadata"]
         try:
-            places[f"log of {pods.name(pod)}"] = at.cluster.logs(meta["namespace"], meta["name"], tail=1000)
-            said = at.cluster.execute(meta["namespace"], meta["name"], COMMAND_LINES)
+            where = (meta["namespace"], meta["name"])
+            places[f"log of {pods.name(pod)}"] = at.cluster.logs(*where, 1000, pods.container(pod))
+            said = at.cluster.execute(*where, COMMAND_LINES, pods.container(pod))
             places[f"command lines in {pods.name(pod)}"] = said
         except ClusterError as error:
             unreadable.append(str(error))

@@ -39,6 +39,12 @@ def active(pod: Json) -> bool:
     return pod.get("status", {}).get("phase") not in ("Succeeded", "Failed")
 
 
+def container(pod: Json) -> str:
+    """Name of the container that works; the others are Knative's or a proxy of somebody's, and come later."""
+    found = [str(c["name"]) for c in pod["spec"]["containers"] if c["name"] != "queue-proxy"]
+    return found[0]
+
+
 def running(pod: Json) -> bool:
     """Running and not on its way out."""
     return pod.get("status", {}).get("phase") == "Running" and "deletionTimestamp" not in pod["metadata"]

@@ -12,7 +12,7 @@ from typing import Any
 from validation import https, names
 from validation.cluster import Cluster, ClusterError
 from validation.foreign import foreign_ca
-from validation.inference_server import CONTAINER, NAME, PROMPTS, Plan
+from validation.inference_server import NAME, PROMPTS, Plan
 from validation.ingress import Ingress
 from validation.observe import chat, knative, pods, queues
 from validation.observe.snapshot import Snapshot
@@ -138,7 +138,7 @@ def count_tokens(cluster: Cluster, plan: Plan, model: str) -> list[int]:
         raise ClusterError(f"no pod of {plan.namespace}/{NAME} runs, so that nobody can count tokens")
     command = ["python3", "-c", COUNT, model, json.dumps(PROMPTS)]
     name = running[0]["metadata"]["name"]
-    said = cluster.execute(plan.namespace, name, command, CONTAINER, COUNT_SECONDS)
+    said = cluster.execute(plan.namespace, name, command, pods.container(running[0]), COUNT_SECONDS)
     match = re.search(r"^COUNTS=(\[.*\])$", said, re.MULTILINE)
     if not match:
         raise ClusterError(f"the tokenizer in {plan.namespace}/{name} counted nothing: {said.strip()[-300:]}")

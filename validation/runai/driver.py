@@ -1,4 +1,4 @@
-"""Submits and removes workloads over REST; who asks is in the environment, in no variable of a play."""
+"""Submits, lists and removes workloads over REST; who asks is in the environment, in no variable."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from components.runai.client import Client
 from components.runai.errors import NotFoundError
 from components.runai.transport import Patience
 from validation import names
-from validation.runai.requests import refusal, training
+from validation.runai.kinds import API, KINDS, TYPES
+from validation.runai.requests import body, refusal
 from validation.settings import OutputsError, StackOutputs
 
 Json = dict[str, Any]
 CLIENT_ID, CLIENT_SECRET = "KIT_RUNAI_CLIENT_ID", "KIT_RUNAI_CLIENT_SECRET"
-_TRAININGS = "/api/v1/workloads/trainings"
-_WORKLOADS = "/api/v1/workloads"
 
 
 def connect(outputs: StackOutputs, patience: Patience | None = None) -> Client:
@@ -36,7 +35,7 @@ def connect(outputs: StackOutputs, patience: Patience | None = None) -> Client:
 
 
 def submit(client: Client, outputs: StackOutputs, test: str, items: Sequence[Json]) -> list[str]:
-    """Ids of the accepted trainings. Raises ValueError for what it cannot state, before any request."""
+    """Ids of the accepted workloads. Raises ValueError for what it cannot state, before any request."""
     if wrong := [text for item in items if (text := refusal(item))]:
         raise ValueError("; ".join(wrong))
     projects = _projects(client, outputs.controlPlane.clusterId)
@@ -45,30 +44,56 @@ def submit(client: Client, outputs: StackOutputs, test: str, items: Sequence[Jso
         known = ", ".join(sorted(projects)) or "none"
         raise ValueError(f"projects {', '.join(unknown)}: not in the control plane, which has {known}")
     cluster = outputs.controlPlane.clusterId
-    bodies = [training(item, test, projects[item["project"]], cluster) for item in items]
-    return [str(client.post(_TRAININGS, body)["workloadId"]) for body in bodies]
+    return [
+        str(
+            client.post(KINDS[item["kind"]].path, body(item, test, projects[item["project"]], cluster))[
+                "workloadId"
+            ]
+        )
+        for item in items
+    ]
 
 
-def remove(client: Client, outputs: StackOutputs, timeout: float) -> tuple[list[str], list[str]]:
-    """(removed, left): names of the suite's workloads, asked to go and waited for."""
-    deadline = time.monotonic() + timeout
-    removed: list[str] = []
-    for item in list(_own(client, outputs)):
+def own(client: Client, outputs: StackOutputs, test: str = "") -> Iterator[Json]:
+    """The suite's workloads as the control plane lists them; of one test by its label."""
+    cluster = [("filterBy", f"clusterId=={outputs.controlPlane.clusterId}")]
+    for item in client.pages(API, "workloads", cluster):
+        if not str(item["name"]).startswith(names.WORKLOAD_PREFIX) or item["type"] not in TYPES:
+            continue
+        if not test or _test(client, item) == test:
+            yield item
+
+
+def ask_to_go(client: Client, outputs: StackOutputs, test: str = "") -> list[str]:
+    """Names of the workloads whose removal was asked for; it takes the agents time."""
+    asked = []
+    for item in list(own(client, outputs, test)):
         try:
-            client.delete(f"{_TRAININGS}/{item['id']}")
+            client.delete(f"{TYPES[item['type']].path}/{item['id']}")
         except NotFoundError:
             continue
-        removed.append(str(item["name"]))
-    while (left := [str(item["name"]) for item in _own(client, outputs)]) and time.monotonic() < deadline:
+        asked.append(str(item["name"]))
+    return asked
+
+
+def left(client: Client, outputs: StackOutputs, test: str, timeout: float) -> list[str]:
+    """Names of what is still there after `timeout` seconds."""
+    deadline = time.monotonic() + timeout
+    while (
+        found := [str(item["name"]) for item in own(client, outputs, test)]
+    ) and time.monotonic() < deadline:
         time.sleep(1)
-    return removed, left
+    return found
 
 
-def _own(client: Client, outputs: StackOutputs) -> Iterator[Json]:
-    cluster = [("filterBy", f"clusterId=={outputs.controlPlane.clusterId}")]
-    for item in client.pages(_WORKLOADS, "workloads", cluster):
-        if str(item["name"]).startswith(names.WORKLOAD_PREFIX):
-            yield item
+def _test(client: Client, item: Json) -> str:
+    """The test that a workload belongs to, from the labels that it was submitted with."""
+    try:
+        spec = client.get(f"{TYPES[item['type']].path}/{item['id']}").get("spec") or {}
+    except NotFoundError:
+        return ""
+    labels = {pair["name"]: pair["value"] for pair in spec.get("labels") or []}
+    return str(labels.get(names.TEST_LABEL, ""))
 
 
 def _projects(client: Client, cluster: str) -> dict[str, str]:

@@ -1,59 +1,35 @@
-"""Trainings: accepted with 202, then phases as the cluster behind the double has them."""
+"""Workloads: accepted with 202, then phases as the cluster behind the double has them."""
 
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Body, Query
+from fastapi import APIRouter, Body, Query, Request
 
-from tests.contract.control_plane import behind
+from tests.contract.control_plane import behind, phases, requested
 from tests.contract.control_plane.failures import FailureError
+from tests.contract.control_plane.kinds import INFERENCE, KINDS, Kind
+from tests.contract.control_plane.rendered.pod import devices, preemptible
 from tests.contract.control_plane.state import TENANT, Json, State, filtered, found, moment, new_id
 from tests.contract.control_plane.tokens import guarded
 
-_TRAININGS = "/api/v1/workloads/trainings"
+_BASE = "/api/v1/workloads"
 _TIMES = ("createdAt", "updatedAt", "phaseUpdatedAt", "k8sPhaseUpdatedAt")
 _KNOWN = (
-    *("id", "name", "projectId", "projectName", "departmentId", "departmentName", "clusterId"),
+    *("id", "name", "type", "projectId", "projectName", "departmentId", "departmentName", "clusterId"),
     "namespace",
 )
+_LOGIN = "auth/realms/runai/protocol/openid-connect/auth"
 
 
 def router(state: State) -> APIRouter:
     """Endpoints below /api/v1/workloads."""
     routes = guarded(state)
+    for kind in KINDS.values():
+        _of_kind(routes, state, kind)
 
-    @routes.post(_TRAININGS, status_code=202)
-    def submit(body: dict[str, Any] = Body()) -> Json:  # noqa: B008
-        cluster = _cluster(state)
-        for key in ("name", "projectId", "clusterId", "spec"):
-            if key not in body:
-                raise FailureError(400, f"Bad request - {key} is required")
-        project = found(state.projects, body["projectId"], "Project")
-        if project["clusterId"] != body["clusterId"]:
-            raise FailureError(400, "Bad request - the project belongs to another cluster")
-        _check(body["spec"])
-        item = _made(state, project, body)
-        if any(other["name"] == item["name"] for other in state.workloads.values()):
-            raise FailureError(400, f"Bad request - a workload named {item['name']} exists")
-        cluster.submit(item)
-        state.workloads[item["id"]] = item
-        return _training(item, "Creating")
-
-    @routes.get(_TRAININGS + "/{id_}")
-    def training(id_: str) -> Json:
-        item = found(state.workloads, id_, "Workload")
-        return _training(item, behind.phase(_cluster(state).pods(item))[0])
-
-    @routes.delete(_TRAININGS + "/{id_}", status_code=202)
-    def remove(id_: str) -> Json:
-        item = found(state.workloads, id_, "Workload")
-        if not item["deleted"]:
-            _cluster(state).remove(item)
-            item["deleted"] = True
-        return {"code": 202, "message": "Accepted"}
-
-    @routes.get("/api/v1/workloads")
+    @routes.get(_BASE)
     def workloads(
         filterBy: list[str] = Query(default=[]),  # noqa: B008, N803
         offset: int = 0,
@@ -62,7 +38,7 @@ def router(state: State) -> APIRouter:
         seen = [_seen(state, id_) for id_ in list(state.workloads)]
         return state.page(filtered([s for s in seen if s], filterBy), "workloads", offset, limit)
 
-    @routes.get("/api/v1/workloads/{id_}")
+    @routes.get(_BASE + "/{id_}")
     def workload(id_: str) -> Json:
         found(state.workloads, id_, "Workload")
         seen = _seen(state, id_)
@@ -70,7 +46,7 @@ def router(state: State) -> APIRouter:
             raise FailureError(404, f"Workload {id_} not found")
         return seen
 
-    @routes.get("/api/v1/workloads/{id_}/pods")
+    @routes.get(_BASE + "/{id_}/pods")
     def pods(id_: str, offset: int = 0, limit: int = 50) -> Json:
         item = found(state.workloads, id_, "Workload")
         told = [_pod(item, pod) for pod in _cluster(state).pods(item)]
@@ -79,28 +55,60 @@ def router(state: State) -> APIRouter:
     return routes
 
 
+def _of_kind(routes: APIRouter, state: State, kind: Kind) -> None:
+    """Submit, read and remove workloads of one kind."""
+    place = f"{_BASE}/{kind.path}"
+
+    def one(id_: str) -> Json:
+        item = found(state.workloads, id_, kind.type)
+        if item["type"] != kind.type:
+            raise FailureError(404, f"{kind.type} {id_} not found")
+        return item
+
+    @routes.post(place, status_code=202)
+    def submit(request: Request, body: dict[str, Any] = Body()) -> Json:  # noqa: B008
+        cluster = _cluster(state)
+        for key in ("name", "projectId", "clusterId", "spec"):
+            if key not in body:
+                raise FailureError(400, f"Bad request - {key} is required")
+        project = found(state.projects, body["projectId"], "Project")
+        if project["clusterId"] != body["clusterId"]:
+            raise FailureError(400, "Bad request - the project belongs to another cluster")
+        requested.check(kind, body["spec"])
+        item = _made(state, kind, project, body)
+        item["login"] = f"{request.base_url}{_LOGIN}"
+        if any(other["name"] == item["name"] for other in state.workloads.values()):
+            raise FailureError(400, f"Bad request - a workload named {item['name']} exists")
+        cluster.submit(item)
+        state.workloads[item["id"]] = item
+        return _submitted(item, "Creating")
+
+    @routes.get(place + "/{id_}")
+    def read(id_: str) -> Json:
+        item = one(id_)
+        return _submitted(item, _phase(state, item)[0])
+
+    @routes.delete(place + "/{id_}", status_code=202)
+    def remove(id_: str) -> Json:
+        item = one(id_)
+        if not item["deleted"]:
+            _cluster(state).remove(item)
+            item["deleted"] = True
+        return {"code": 202, "message": "Accepted"}
+
+
 def _cluster(state: State) -> behind.Behind:
     if state.cluster is None:
         raise FailureError(503, "no cluster behind this double: start it with --kubeconfig and --context")
     return state.cluster
 
 
-def _check(spec: Json) -> None:
-    compute = spec.get("compute") or {}
-    devices, portion = compute.get("gpuDevicesRequest", 0), compute.get("gpuPortionRequest")
-    if not isinstance(devices, int) or devices < 0:
-        raise FailureError(400, "Bad request - gpuDevicesRequest must be a whole number, 0 or more")
-    if portion is not None and (not 0 < portion <= 1 or devices < 1):
-        raise FailureError(400, "Bad request - gpuPortionRequest is a part of each requested device")
-    if not spec.get("image"):
-        raise FailureError(400, "Bad request - spec.image is required")
-
-
-def _made(state: State, project: Json, body: Json) -> Json:
+def _made(state: State, kind: Kind, project: Json, body: Json) -> Json:
     id_ = new_id()
     prefix = body.get("useGivenNameAsPrefix", False)
     return {
         "id": id_,
+        "type": kind.type,
         "name": f"{body['name']}-{id_[:5]}" if prefix else body["name"],
         "requestedName": body["name"],
         "projectId": project["id"],
@@ -108,6 +116,7 @@ def _made(state: State, project: Json, body: Json) -> Json:
         "departmentId": project["parentId"],
         "departmentName": project["parent"]["name"],
         "clusterId": body["clusterId"],
+        "domain": state.clusters[body["clusterId"]]["domain"],
         "namespace": project["requestedNamespace"] or f"runai-{project['name']}",
         "spec": body["spec"],
         "createdAt": moment(),
@@ -115,7 +124,8 @@ def _made(state: State, project: Json, body: Json) -> Json:
     }
 
 
-def _training(item: Json, phase: str) -> Json:
+def _submitted(item: Json, phase: str) -> Json:
+    """The workload as the endpoints of its kind tell it."""
     return {
         "workloadId": item["id"],
         **{key: item[key] for key in ("name", "requestedName", "projectId", "departmentId", "clusterId")},
@@ -127,45 +137,61 @@ def _training(item: Json, phase: str) -> Json:
     }
 
 
+def _phase(state: State, item: Json) -> tuple[str, str]:
+    cluster = _cluster(state)
+    pods = cluster.pods(item)
+    if item["type"] == INFERENCE.type:
+        return phases.of_service(cluster.served(item), pods)
+    return phases.of_pods(pods)
+
+
 def _seen(state: State, id_: str) -> Json | None:
     """The workload as lists tell it; one whose pods are gone after its removal is gone itself."""
     item = state.workloads[id_]
+    kind = KINDS[item["type"]]
     pods = _cluster(state).pods(item)
     if item["deleted"] and not pods:
         del state.workloads[id_]
         return None
-    phase, message = behind.phase(pods)
-    preemptible = item["spec"].get("preemptibility") != "non-preemptible"
-    times = dict.fromkeys(
-        ("createdAt", "updatedAt", "phaseUpdatedAt", "k8sPhaseUpdatedAt"), item["createdAt"]
-    )
-    known = (
-        "id",
-        "name",
-        "projectId",
-        "projectName",
-        "departmentId",
-        "departmentName",
-        "clusterId",
-        "namespace",
-    )
+    phase, message = _phase(state, item)
+    running = sum(p.status.phase == "Running" and not p.metadata.deletion_timestamp for p in pods)
     return {
-        **{key: item[key] for key in known},
-        **times,
-        "type": "Training",
+        **{key: item[key] for key in _KNOWN},
+        **dict.fromkeys(_TIMES, item["createdAt"]),
         "tenantId": TENANT,
         "source": "Control-plane",
         "deletedAt": None,
-        "priority": 40,
-        "priorityClassName": "low",
-        "preemptible": preemptible,
+        "priority": kind.priority,
+        "priorityClassName": kind.priority_class,
+        "preemptible": preemptible(item),
         "phase": "Deleting" if item["deleted"] else phase,
         "phaseMessage": message,
         "k8sPhase": phase,
         "conditions": [],
-        "runningPods": sum(pod.status.phase == "Running" for pod in pods),
-        "requestedPods": {"number": item["spec"].get("parallelism") or 1},
+        "runningPods": running,
+        "requestedPods": _requested(item),
+        "allocatedResources": {"gpu": running * devices(item)},
+        "urls": _urls(state, item),
     }
+
+
+def _requested(item: Json) -> Json:
+    if item["type"] != INFERENCE.type:
+        return {"number": item["spec"].get("parallelism") or 1}
+    scaling = item["spec"].get("autoscaling") or {}
+    least = scaling.get("minReplicas")
+    least = 1 if least is None else least
+    return {"min": least, "max": scaling.get("maxReplicas") or max(1, least)}
+
+
+def _urls(state: State, item: Json) -> list[str]:
+    """Where the workload answers: as Knative says, else below the cluster's domain."""
+    if item["type"] == INFERENCE.type:
+        url = _cluster(state).served(item).get("url")
+        return [url] if url else []
+    domain = urlsplit(item["domain"]).hostname
+    name = f"{item['name']}-{item['namespace']}.{domain}"
+    return [url.get("url") or f"https://{name}/" for url in item["spec"].get("exposedUrls") or []]
 
 
 def _pod(item: Json, pod: Any) -> Json:
@@ -179,7 +205,7 @@ def _pod(item: Json, pod: Any) -> Json:
         "projectId": item["projectId"],
         "projectName": item["projectName"],
         "tenantId": TENANT,
-        "priorityClassName": "low",
+        "priorityClassName": KINDS[item["type"]].priority_class,
         "nodeName": pod.spec.node_name,
         "containers": [{"name": c.name, "image": c.image} for c in pod.spec.containers],
         "k8sPhase": pod.status.phase,

@@ -96,6 +96,14 @@ def test_a_crashed_role_fails_what_it_did_not_record(records: Records) -> None:
     assert records.missing("fractional_gpu") == []
 
 
+def test_a_check_about_another_kind_of_stack_is_na_whatever_happened(records: Records) -> None:
+    other = {"fractional_gpu.control_plane": "it is about driver runai"}
+    closed = {e["id"]: e for e in close(records, "fractional_gpu", "fail", "did not run: boom", other)}
+    assert {e["verdict"] for name, e in closed.items() if name not in other} == {"fail"}
+    mine = closed["fractional_gpu.control_plane"]
+    assert (mine["verdict"], mine["reason"]) == ("na", "it is about driver runai")
+
+
 def test_the_gate_opens_only_after_a_clean_preflight(records: Records) -> None:
     test = declared.tests()["reclaim"]
     assert decide(declared.tests()["preflight"], {}, {}, {}).run

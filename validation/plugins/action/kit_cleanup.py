@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar
 
 if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
     sys.path.insert(0, _ROOT)
 
+from components.runai.errors import ApiError
 from validation import cleanup
 from validation.actions import Json, KitAction
 from validation.cluster import ClusterError
+from validation.runai import driver
+from validation.settings import OutputsError
 
 
 class ActionModule(KitAction):
@@ -38,12 +43,18 @@ class ActionModule(KitAction):
                 "seconds": {},
                 "found": {arguments["check"]: {"skipped": "kept on request (validation_keep)", "kept": kept}},
             }
-        seen: Json
-        try:
-            removed, left = cleanup.remove(cluster, outputs.reservationNamespace, test, arguments["timeout"])
-            seen = {"left": left, "removed": removed}
-        except ClusterError as error:
-            removed, left, seen = [], [], {"error": str(error)}
+        problems: list[str] = []
+        removed: list[str] = []
+        left: list[str] = []
+        # Asked first: what watches the workloads elsewhere would make their objects again.
+        with _noted(problems):
+            removed += self._elsewhere(driver.ask_to_go, test)
+        with _noted(problems):
+            gone, here = cleanup.remove(cluster, outputs.reservationNamespace, test, arguments["timeout"])
+            removed, left = [*removed, *gone], here
+        with _noted(problems):
+            left += self._elsewhere(driver.left, test, arguments["timeout"])
+        seen: Json = {"error": "; ".join(problems)} if problems else {"left": left, "removed": removed}
         return {
             "changed": bool(removed),
             "removed": removed,
@@ -51,3 +62,19 @@ class ActionModule(KitAction):
             "found": {arguments["check"]: seen},
             "seconds": {arguments["check"]: time.monotonic() - begun},
         }
+
+    def _elsewhere(self, step: Callable[..., list[str]], test: str, *more: float) -> list[str]:
+        """What a step of driver `runai` names in the control plane; nothing of the other driver."""
+        outputs = self.outputs
+        if outputs.driver != "runai":
+            return []
+        return [f"{name} (control plane)" for name in step(driver.connect(outputs), outputs, test, *more)]
+
+
+@contextmanager
+def _noted(problems: list[str]) -> Iterator[None]:
+    """What cannot be asked is noted, and the other steps are taken all the same."""
+    try:
+        yield
+    except (ApiError, ClusterError, OutputsError) as error:
+        problems.append(str(error))

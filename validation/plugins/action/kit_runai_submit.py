@@ -10,8 +10,7 @@ if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
     sys.path.insert(0, _ROOT)
 
 from validation.actions import Json, KitAction
-from validation.runai import driver
-from validation.runai.requests import command_line
+from validation.runai import cli, driver, page
 
 
 class ActionModule(KitAction):
@@ -24,9 +23,10 @@ class ActionModule(KitAction):
 
     def act(self, arguments: Json) -> Json:
         """See the class."""
-        commands = [command_line(item) for item in arguments["items"]]
+        outputs, test, items = self.outputs, arguments["test"], arguments["items"]
+        ids = driver.submit(driver.connect(outputs), outputs, test, items)
+        commands = [command for item in items for command in cli.submit(item)]
         for command in commands:
             self.say(command)
-        client = driver.connect(self.outputs)
-        ids = driver.submit(client, self.outputs, arguments["test"], arguments["items"])
+        page.add(self.records.evidence(test), cli.login(outputs.controlPlane.clusterName), commands)
         return {"changed": True, "ids": ids, "commands": commands}

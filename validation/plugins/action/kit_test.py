@@ -31,6 +31,7 @@ class ActionModule(KitAction):
     def act(self, arguments: Json) -> Json:
         """See the class."""
         name, records = arguments["name"], self.records
+        beside = declared.beside(self.variable("kit", {}) or {})
         if (owner := int(self.variable("kit_owner", 0))) and not alive(owner):
             raise ValueError(f"{name} is not run: the run that it belongs to (process {owner}) is over")
         match arguments["state"]:
@@ -49,11 +50,11 @@ class ActionModule(KitAction):
                 self.say(f"{name} is not run: {decision.reason}")
                 return {"changed": True, "run": False, "msg": checks_message(entries)}
             case "crashed":
-                entries = close(
-                    records, name, "fail", f"did not run: {arguments['reason'] or 'the role stopped'}"
-                )
+                why = f"did not run: {arguments['reason'] or 'the role stopped'}"
+                entries = close(records, name, "fail", why, beside)
             case _:
-                entries = close(records, name, "fail", "did not run: the role ended without recording it")
+                why = "did not run: the role ended without recording it"
+                entries = close(records, name, "fail", why, beside)
         done = records.recorded()
         bad = [c.id for c in declared.tests()[name].checks if done.get(c.id, {}).get("verdict") == "fail"]
         return {"changed": bool(entries), "failed_checks": bad, "msg": checks_message(entries)}

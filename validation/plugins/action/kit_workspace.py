@@ -13,7 +13,7 @@ if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
 from validation import ingress
 from validation.actions import Json, KitAction
 from validation.notebook import Notebook
-from validation.observe import jupyter_workspace
+from validation.observe import jupyter_inside, jupyter_login, jupyter_workspace
 from validation.observe.snapshot import Snapshot
 
 
@@ -46,12 +46,19 @@ class ActionModule(KitAction):
 
     def _address(self, at: Snapshot, place: tuple[str, str], given: Json) -> Json:
         anonymous = self._notebook(at, place, with_token=False)
+        if at.outputs.driver == "runai":
+            plane = at.outputs.controlPlane.url
+            led = jupyter_login.address(anonymous, plane, at.outputs.validation.timeoutSeconds)
+            return {"found": {**led, **jupyter_login.closed(anonymous, plane)}}
         found = jupyter_workspace.address(anonymous, at.outputs.validation.timeoutSeconds)
         return {"found": {**found, **jupyter_workspace.closed(anonymous)}}
 
     def _kernel(self, at: Snapshot, place: tuple[str, str], given: Json) -> Json:
-        notebook = self._notebook(at, place, with_token=True)
-        return {"found": jupyter_workspace.kernel(notebook, given["kubelet"], given["numbers"])}
+        asked = (given["kubelet"], given["numbers"])
+        if at.outputs.driver == "runai":
+            mine = at.mine(jupyter_workspace.TEST)
+            return {"found": jupyter_inside.kernel(at.cluster, mine, given["program"], *asked)}
+        return {"found": jupyter_workspace.kernel(self._notebook(at, place, with_token=True), *asked)}
 
     def _page(self, at: Snapshot, place: tuple[str, str], given: Json) -> Json:
         notebook = self._notebook(at, place, with_token=True)
@@ -69,8 +76,9 @@ class ActionModule(KitAction):
         return {"found": jupyter_workspace.secrecy(at, token, folder)}
 
     def _notebook(self, at: Snapshot, place: tuple[str, str], with_token: bool) -> Notebook:
+        behind_login = at.outputs.driver == "runai"
         return Notebook(
             ingress.find(at.cluster, at.outputs),
-            jupyter_workspace.host(at, *place),
+            jupyter_login.host(at.outputs, place[1]) if behind_login else jupyter_workspace.host(at, *place),
             jupyter_workspace.token_of(at.cluster, *place) if with_token else "",
         )

@@ -23,6 +23,7 @@ from validation.expect import (
     over_quota,
     preflight,
     reclaim,
+    told,
     vllm_inference,
 )
 from validation.expect import model_streamer as expect_streamer
@@ -129,6 +130,11 @@ def plan(facts: Json, kit: Json, test: str, **given: Any) -> Json:
     return PLANS[test](load(kit), facts, given)
 
 
+def expect_told(items: list[Json]) -> Json:
+    """What the control plane has to tell of these workloads."""
+    return told.expected(items)
+
+
 def jobs(count: int, name: str, **item: Any) -> list[Json]:
     """Numbered workloads of one GPU each."""
     return workloads.jobs(int(count), name, **item)
@@ -164,6 +170,7 @@ class FilterModule:
             "kit_expect_fractional_gpu": _explained(expect_fractional_gpu),
             "kit_expect_jupyter_workspace": _explained(expect_jupyter_workspace),
             "kit_expect_mnist_training": _explained(expect_mnist_training),
+            "kit_expect_told": _explained(expect_told),
             "kit_plan": _explained(plan),
             "kit_plan_monitoring": _explained(plan_monitoring),
             "kit_plan_inference": _explained(plan_inference),
