@@ -40,7 +40,7 @@ def namespaces(catalog: Catalog) -> str:
     entry = catalog.project_namespace
     project = Governed(f"{entry.prefix}<project>", entry.psa, entry.why, project=True)
     what = [f"`{project.name}`", project.psa, "projects", project.why, "the teams' workloads"]
-    return _table(head, [*rows, [*what, _controls(project)]])
+    return table(head, [*rows, [*what, _controls(project)]])
 
 
 def rights(roles: Iterable[Role]) -> str:
@@ -52,7 +52,7 @@ def rights(roles: Iterable[Role]) -> str:
             accounts = ", ".join(f"`{name}`" for name in role.accounts) or "nobody"
             told = "<br>".join(f"{right}: {means}" for right, means in found)
             rows.append([role.part, f"`{role.name}`", accounts, told])
-    return _table(["Part", "ClusterRole", "Bound to", "Wide rights"], rows)
+    return table(["Part", "ClusterRole", "Bound to", "Wide rights"], rows)
 
 
 def gather(catalog: Catalog, charts: Path, helm: Path, stack: Path) -> list[Role]:
@@ -66,14 +66,14 @@ def gather(catalog: Catalog, charts: Path, helm: Path, stack: Path) -> list[Role
     return [*found, *own(settings, catalog, charts)]
 
 
-def put(page: str, name: str, table: str) -> str:
+def put(page: str, name: str, made: str) -> str:
     """The page with the table between its markers. Raises PageError."""
     begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
     before, first, rest = page.partition(begin)
     _, last, after = rest.partition(end)
     if not first or not last:
         raise PageError(f"found no {begin} with {end} after it; put both where the table belongs")
-    return f"{before}{begin}\n{table}{end}{after}"
+    return f"{before}{begin}\n{made}{end}{after}"
 
 
 def _controls(item: Governed) -> str:
@@ -93,7 +93,8 @@ def _controls(item: Governed) -> str:
     return f"admission: {admission}<br>network: {network}<br>{_QUOTA}"
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
