@@ -111,6 +111,9 @@ class Product:
         project = {"clusterId": self.uuid, "name": "team", "departmentId": id_, "namespace": "runai-team"}
         KINDS["Project"].create(client, {**project, "quotas": quota})
         account = client.post("/api/v1/service-accounts", {"name": "preflight"})
+        rule = {"subject": account["id"], "subjectType": "service-account", "role": "System administrator"}
+        scope = {"scopeType": "tenant", "scopeId": str(told["tenantId"]), "clusterId": self.uuid}
+        KINDS["AccessRule"].create(client, rule | scope)
         self.environment = {
             driver.CLIENT_ID: account["clientId"],
             driver.CLIENT_SECRET: account["clientSecret"],
