@@ -87,6 +87,6 @@ def kept_promise(request: pytest.FixtureRequest) -> Iterator[None]:
 def unchanged(outputs: StackOutputs) -> Iterator[None]:
     """Everything in the cluster is afterwards as it was before, also when the test fails in its middle."""
     api = Cluster(outputs.kubeconfig, outputs.context)
-    before = inventory.of(api)
+    before = inventory.snapshot(api)
     yield
     assert inventory.settled(api, before) == []

@@ -1,6 +1,6 @@
-"""Everything in a cluster that somebody could have changed: to show that nothing was left behind.
+"""Every object of a cluster that somebody could have made or changed: to show that nothing was left behind.
 
-Left out is what changes by itself: events, leases, endpoints, status, pods of controllers.
+Left out is what comes, goes and changes by itself.
 """
 
 from __future__ import annotations
@@ -8,25 +8,30 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
+from day2.inventory import Item, item
+from day2.kinds import Kinds
 from validation.cluster import Cluster, ClusterError
 
 Json = dict[str, Any]
-RESTLESS = {
-    "events",
-    "leases",
-    "endpoints",
-    "endpointslices",
-    "controllerrevisions",
-    "replicasets",
-    "nodes/status",
-    "componentstatuses",
-    "podmetrics",
-    "nodemetrics",
-    "csinodes",
-    "bindrequests",
+# Kinds of objects that come and go with time, whatever is installed; each with what makes it.
+CHURN = {
+    "Event": "what happened",
+    "Lease": "who leads, and that nodes are alive",
+    "CertificateSigningRequest": "nodes renew their certificates",
+    "ComponentStatus": "a view that is made when it is asked for",
+    "CSINode": "nodes say what they can mount",
+    "ReplicaSet": "one per revision of a Deployment, the old ones are dropped",
+    "ControllerRevision": "one per revision of a DaemonSet or StatefulSet",
+    "Endpoints": "follow Services",
+    "EndpointSlice": "follow Services, with names by chance",
+    "IPAddress": "follow Services",
+    "PodMetrics": "measured anew all the time",
+    "NodeMetrics": "measured anew all the time",
+    "BindRequest": "KAI's scheduler asks its binder, for every pod",
 }
 # Set by controllers whenever they look at a thing.
 OWN_ANNOTATIONS = (
@@ -37,47 +42,57 @@ OWN_ANNOTATIONS = (
 STAMPS = ("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink")
 
 
-def of(api: Cluster) -> dict[str, str]:
-    """`<kind> <namespace>/<name>` -> digest of what people set: labels, annotations, spec, data."""
-    found: dict[str, str] = {}
-    for path in _collections(api):
-        for thing in api.items(path):
-            meta = thing["metadata"]
-            if path == "/api/v1/pods" and meta.get("ownerReferences"):
-                continue
-            key = f"{path.rpartition('/')[2]} {meta.get('namespace', '')}/{meta['name']}"
-            found[key] = _digest(thing)
+@dataclass(frozen=True)
+class Seen:
+    """An object, and a digest of what people set: labels, annotations, spec, data."""
+
+    item: Item
+    digest: str
+
+
+def snapshot(cluster: Cluster) -> dict[str, Seen]:
+    """All objects by what they are called, but for pods of controllers, which have names by chance."""
+    found: dict[str, Seen] = {}
+    for kind in Kinds(cluster).all():
+        if kind.name in CHURN:
+            continue
+        for thing in cluster.items(kind.path()):
+            seen = item(kind, thing["metadata"])
+            if not (kind.name == "Pod" and seen.owned):
+                found[f"{seen.group}/{seen}"] = Seen(seen, _digest(thing))
     return found
 
 
-def differences(before: dict[str, str], after: dict[str, str]) -> list[str]:
-    """What is new, gone or changed."""
-    new = [f"new: {key}" for key in after if key not in before]
-    gone = [f"gone: {key}" for key in before if key not in after]
-    changed = [f"changed: {key}" for key in after if key in before and before[key] != after[key]]
-    return sorted(new + gone + changed)
+def differences(
+    before: dict[str, Seen], after: dict[str, Seen], untouched: Collection[str] = ()
+) -> list[str]:
+    """What is new, gone or changed; in the namespaces `untouched` also what was changed and put back."""
+    texts = [f"new: {name}" for name in after.keys() - before.keys()]
+    texts += [f"gone: {name}" for name in before.keys() - after.keys()]
+    for name in before.keys() & after.keys():
+        one, other = before[name], after[name]
+        if one.digest != other.digest:
+            texts.append(f"changed: {name}")
+        elif other.item.namespace in untouched and one.item.generation != other.item.generation:
+            texts.append(f"changed and put back: {name}")
+    return sorted(texts)
 
 
-def settled(api: Cluster, before: dict[str, str], seconds: float = 30) -> list[str]:
+def settled(
+    cluster: Cluster, before: dict[str, Seen], untouched: Collection[str] = (), seconds: float = 30
+) -> list[str]:
     """Differences that are still there after `seconds`; controllers need a moment."""
     end = time.monotonic() + seconds
-    while (left := differences(before, of(api))) and time.monotonic() < end:
+    while (left := _left(cluster, before, untouched)) and time.monotonic() < end:
         time.sleep(1)
     return left
 
 
-def _collections(api: Cluster) -> Iterator[str]:
-    """Paths of all kinds that can be listed, in each group's preferred version."""
-    groups = ["/api/v1"]
-    groups += [f"/apis/{g['preferredVersion']['groupVersion']}" for g in api.get("/apis")["groups"]]
-    for group in groups:
-        try:
-            resources = api.get(group)["resources"]
-        except ClusterError:
-            continue  # an aggregated API that does not answer has nothing of ours
-        for resource in resources:
-            if "list" in resource["verbs"] and resource["name"] not in RESTLESS:
-                yield f"{group}/{resource['name']}"
+def _left(cluster: Cluster, before: dict[str, Seen], untouched: Collection[str]) -> list[str]:
+    try:
+        return differences(before, snapshot(cluster), untouched)
+    except ClusterError as error:
+        return [str(error)]
 
 
 def _digest(thing: Json) -> str:

@@ -3,59 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from threading import Event
 
-from day2.inventory import Item, inventory
-from day2.kinds import Kind
 from tests.acceptance.conftest import Json, Kubectl
 from validation.cluster import Cluster, ClusterError
 from validation.settings import StackOutputs
-
-# Objects that come and go with time, whatever is installed; each with what makes it.
-CHURN = {
-    "Event": "what happened",
-    "Lease": "who leads, and that nodes are alive",
-    "CertificateSigningRequest": "nodes renew their certificates",
-    "ComponentStatus": "a view that is made when it is asked for",
-    "Pod": "pods of controllers have names by chance",
-    "ReplicaSet": "one per revision of a Deployment, the old ones are dropped",
-    "ControllerRevision": "one per revision of a DaemonSet or StatefulSet",
-    "Endpoints": "follow Services",
-    "EndpointSlice": "follow Services, with names by chance",
-    "IPAddress": "follow Services",
-    "Job": "jobs of hooks go after a while",
-}
 
 
 def cluster_of(outputs: StackOutputs) -> Cluster:
     """The cluster of the tests."""
     return Cluster(outputs.kubeconfig, outputs.context)
-
-
-def snapshot(cluster: Cluster) -> dict[str, Item]:
-    """Every object of every kind, without churn; by what it is called."""
-    found = inventory(cluster, _lasting)
-    return {f"{item.group}/{item}": item for item in found}
-
-
-def _lasting(kind: Kind) -> bool:
-    return kind.name not in CHURN
-
-
-def changes(before: dict[str, Item], after: dict[str, Item], kit: Iterable[str]) -> list[str]:
-    """Objects that came or went; of the kit's own namespaces also other generations and labels."""
-    homes = set(kit)
-    texts = [f"came: {name}" for name in sorted(after.keys() - before.keys())]
-    texts += [f"went: {name}" for name in sorted(before.keys() - after.keys())]
-    for name in sorted(before.keys() & after.keys()):
-        one, other = before[name], after[name]
-        if one.labels != other.labels:
-            texts.append(f"labels of {name}: {dict(one.labels)} became {dict(other.labels)}")
-        if other.namespace in homes and one.generation != other.generation:
-            texts.append(f"generation of {name}: {one.generation} became {other.generation}")
-    return texts
 
 
 @dataclass

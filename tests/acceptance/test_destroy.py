@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance import leftovers, operating, peoples
+from tests.acceptance import inventory, leftovers, operating, peoples
 from tests.acceptance.changing import call
 from tests.acceptance.commands import YES, pulumi, run
 from tests.acceptance.conftest import Json, Kubectl
@@ -51,14 +51,12 @@ def homes(outputs: StackOutputs) -> list[str]:
 
 def nothing_left(outputs: StackOutputs, kubectl: Kubectl, homes: list[str], crds: bool) -> None:
     """No namespace, webhook, role, finalizer, label of the kit; CRDs only if they were not purged."""
-    there = leftovers.snapshot(leftovers.cluster_of(outputs))
-    assert [name for name, item in there.items() if item.namespace in homes or item.name in homes] == []
-    ours = [item for item in there.values() if item.labels.get(names.MANAGED_BY_LABEL) == names.MANAGED_BY]
+    there = [seen.item for seen in inventory.snapshot(leftovers.cluster_of(outputs)).values()]
+    assert [str(item) for item in there if item.namespace in homes or item.name in homes] == []
+    ours = [item for item in there if item.labels.get(names.MANAGED_BY_LABEL) == names.MANAGED_BY]
     assert [str(item) for item in ours if item.kind != "CustomResourceDefinition"] == []
     brought = [
-        item.name
-        for item in there.values()
-        if item.kind == "CustomResourceDefinition" and item.name.endswith(GROUPS)
+        item.name for item in there if item.kind == "CustomResourceDefinition" and item.name.endswith(GROUPS)
     ]
     assert bool(brought) is crds, brought
     for kind in ("clusterroles", "clusterrolebindings", "priorityclasses"):
@@ -66,7 +64,7 @@ def nothing_left(outputs: StackOutputs, kubectl: Kubectl, homes: list[str], crds
         assert [item["metadata"]["name"] for item in made] == []
     for kind in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
         assert kubectl("get", kind)["items"] == []
-    assert [str(item) for item in there.values() if item.deleting] == []
+    assert [str(item) for item in there if item.deleting] == []
     assert leftovers.node_labels(kubectl) == []
     peoples.plain_pod(outputs, kubectl, "default")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance import leftovers
+from tests.acceptance import inventory, leftovers
 from tests.acceptance.conftest import ROOT, Json
 from validation.settings import StackOutputs
 
@@ -56,8 +56,7 @@ def test_preflight_and_report_change_nothing_the_second_time(outputs: StackOutpu
 def test_the_tests_leave_every_object_of_the_cluster_as_it_was(outputs: StackOutputs, tmp_path: Path) -> None:
     cluster = leftovers.cluster_of(outputs)
     homes = [namespace.name for namespace in outputs.namespaces]
-    before = leftovers.snapshot(cluster)
+    before = inventory.snapshot(cluster)
     play(outputs, "site", tmp_path, TAGS)
-    after = leftovers.snapshot(cluster)
     assert len(before) > 300
-    assert leftovers.changes(before, after, homes) == []
+    assert inventory.settled(cluster, before, homes) == []
