@@ -68,4 +68,5 @@ def call(outputs: StackOutputs, *words: str, body: Json | None = None) -> None:
     """A kubectl that answers in words, or not at all; `body` goes to its standard input."""
     command = ["kubectl", "--context", outputs.context, "--kubeconfig", outputs.kubeconfig, *words]
     text = json.dumps(body) if body is not None else None
-    subprocess.run(command, input=text, text=True, check=True, timeout=60, capture_output=True)
+    done = subprocess.run(command, input=text, text=True, timeout=60, capture_output=True)
+    assert done.returncode == 0, f"{' '.join(words)}: {done.stderr}"

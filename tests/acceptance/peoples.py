@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from tests.acceptance import things
 from tests.acceptance.changing import call
 from tests.acceptance.conftest import Json, Kubectl
 from validation.settings import StackOutputs
@@ -94,19 +95,8 @@ def wait(condition: Callable[[], object], what: str, seconds: float = 60) -> Non
 
 def plain_pod(outputs: StackOutputs, kubectl: Kubectl, namespace: str) -> None:
     """A new pod starts: no webhook and no scheduler that is gone stands in its way."""
-    spec = {
-        "containers": [
-            {
-                "name": "main",
-                "image": outputs.images["cuda"],
-                "imagePullPolicy": "IfNotPresent",
-                "command": ["sleep", "60"],
-            }
-        ],
-        "terminationGracePeriodSeconds": 0,
-    }
-    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "new", "namespace": namespace}}
-    create(outputs, body | {"spec": spec})
+    body = things.pod("new", outputs.images["cuda"])
+    create(outputs, body | {"metadata": {"name": "new", "namespace": namespace}})
     try:
         wait(lambda: "new" in running(kubectl, namespace), "a new pod runs")
     finally:
