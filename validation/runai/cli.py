@@ -30,7 +30,7 @@ def login(cluster: str) -> list[str]:
 
 def submit(item: Json) -> list[str]:
     """Commands that submit a workload, those first that make what it mounts."""
-    kind = KINDS[item["kind"]]
+    kind = _kind(item)
     words = ["runai", *kind.word.split(), "submit", item["name"], "-p", item["project"], "-i", item["image"]]
     words += [*_gpus(item), *_machine(item), *_volumes(item), *_variables(item), *_own(kind, item)]
     words += ["--preemptibility", preemptibility(item), "--command", "--", *item["command"]]
@@ -41,11 +41,11 @@ def look(items: Sequence[Json]) -> list[str]:
     """Commands that show what became of workloads: state, details, log."""
     found = [
         f"runai {KINDS[kind].word} list -p {shlex.quote(project)}"
-        for kind, project in dict.fromkeys((item["kind"], item["project"]) for item in items)
+        for kind, project in dict.fromkeys((_kind(item).name, item["project"]) for item in items)
     ]
     for item in items:
         place = f"{item['name']} -p {shlex.quote(item['project'])}"
-        found += [f"runai {KINDS[item['kind']].word} {verb} {place}" for verb in ("describe", "logs")]
+        found += [f"runai {_kind(item).word} {verb} {place}" for verb in ("describe", "logs")]
     return found
 
 
@@ -57,9 +57,12 @@ def shares() -> list[str]:
 def delete(items: Sequence[Json]) -> list[str]:
     """Commands that remove workloads."""
     return [
-        f"runai {KINDS[item['kind']].word} delete {item['name']} -p {shlex.quote(item['project'])}"
-        for item in items
+        f"runai {_kind(item).word} delete {item['name']} -p {shlex.quote(item['project'])}" for item in items
     ]
+
+
+def _kind(item: Json) -> Kind:
+    return KINDS[item.get("kind", "training")]
 
 
 def _gpus(item: Json) -> list[str]:
@@ -125,7 +128,7 @@ def _before(item: Json) -> list[str]:
     if item.get("files"):
         files = " ".join(f"--from-file={name}" for name in item["files"])
         found.append(f"kubectl create configmap {item['name']} {where} {files}")
-    if item["kind"] == "workspace":
+    if _kind(item).name == "workspace":
         found.append(
             f"openssl rand -hex 32 | kubectl create secret generic {item['name']}-token {where} "
             "--from-file=token=/dev/stdin"

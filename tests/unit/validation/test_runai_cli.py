@@ -77,7 +77,8 @@ def test_an_inference_states_port_replicas_and_time_and_what_cannot_be_said() ->
 
 @pytest.mark.req("V13")
 def test_looking_and_removing_say_kind_and_project() -> None:
-    things = [item(), item(name="runai-kit-b"), item(name="runai-kit-llm", kind="inference")]
+    bare = {"name": "runai-kit-a", "project": "team-a"}
+    things = [bare, item(name="runai-kit-b"), item(name="runai-kit-llm", kind="inference")]
     assert cli.look(things)[:2] == [
         "runai training standard list -p team-a",
         "runai inference list -p team-a",
