@@ -35,6 +35,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         )
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """A run of an hour tells at once why a test failed, not at its end."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if report.failed and crash:
+        print(f"\n  {report.when}: {crash.path}:{crash.lineno}: {crash.message[:2000]}", flush=True)
+
+
 @pytest.fixture(scope="session")
 def outputs() -> StackOutputs:
     """What the stack promised."""
