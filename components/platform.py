@@ -20,7 +20,6 @@ from components.front import Front, certificates_for, ingress_service
 from components.ingress_classes import refuse_second_default
 from components.kai.inputs import RESERVATION
 from components.knative.gate import refuse_foreign
-from components.leaving import beside
 from components.monitoring import Monitoring, MonitoringInputs
 from components.namespaces import PULL_SECRET, Namespaces, wanted_namespaces
 from components.outputs import describe
@@ -84,7 +83,6 @@ class Platform(pulumi.ComponentResource):
         self.namespaces = Namespaces(
             "namespaces", self.wanted, facts.namespaces, settings.registry, self._child
         )
-        self._child.transformations = [beside(self.namespaces.foreign)]
         self.gpu_nodes = self._fake_gpus() if settings.fake_gpus.enabled else None
         if settings.monitoring.enabled:
             self._monitoring()

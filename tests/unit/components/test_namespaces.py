@@ -10,7 +10,6 @@ import pytest
 
 from components.cluster import NamespaceFacts
 from components.labels import MANAGED_BY, SCHEDULED
-from components.leaving import BESIDE
 from components.namespaces import NamespaceError, docker_config, wanted_namespaces
 from components.profiles import parts
 from tests.stack import CATALOG, EVERYTHING, LOCAL, changed, run_platform, settings
@@ -117,16 +116,3 @@ def test_docker_credentials_name_the_mirrors_host() -> None:
     config = json.loads(docker_config(settings(EVERYTHING).registry))
     entry = config["auths"]["harbor.example.test"]
     assert base64.b64decode(entry["auth"]).decode() == "robot:pass word"
-
-
-@pytest.mark.req("I14")
-def test_pods_end_beside_the_rest_of_a_destroy_but_for_those_of_namespaces_that_stay(tmp_path: Path) -> None:
-    run = run_platform(tmp_path, existing={"monitoring": NamespaceFacts({"team": "ops"})})
-    found = {
-        (item.inputs["metadata"]["namespace"], item.name): item.inputs["metadata"].get("annotations") or {}
-        for item in [*run.of_type("Deployment"), *run.of_type("Prometheus")]
-    }
-    assert {where for where, _ in found} == {"knative-serving", "haproxy-controller", "monitoring"}
-    for (where, name), marks in found.items():
-        assert (BESIDE.items() <= marks.items()) is (where != "monitoring"), name
-        assert "pulumi.com/timeoutSeconds" in marks, "what was said before stays"
