@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.acceptance.conftest import Kubectl
 from tests.acceptance.test_inference import OTHER_SERVER
 from tests.acceptance.test_wrong_on_purpose import in_background, patch
 from tests.acceptance.varied import play
-from tests.contract.conftest import Start, authority, start  # noqa: F401 (fixtures)
+from tests.contract.conftest import Double, Start, authority, start  # noqa: F401 (fixtures)
 from tests.contract.control_plane.options import Options
 from validation.runai import driver
 from validation.runai.page import NAME as WORDS
@@ -30,14 +30,19 @@ ANSWERS = {"models", "chat", "tokens", "stream", "wrong_model", "load"}
 
 
 @pytest.fixture
+def double(start: Start, outputs: StackOutputs) -> Double:  # noqa: F811 (the fixture)
+    """The control plane, with the stack's cluster behind it."""
+    return start(Options(kubeconfig=ROOT / outputs.kubeconfig, context=outputs.context))
+
+
+@pytest.fixture
 def runai(
-    start: Start,  # noqa: F811 (the fixture)
+    double: Double,
     outputs: StackOutputs,
     unchanged: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[StackOutputs]:
     """The stack's outputs as those of a full profile whose control plane is the double."""
-    double = start(Options(kubeconfig=ROOT / outputs.kubeconfig, context=outputs.context))
     client = double.client()
     domain = f"https://{outputs.workspaces.domain}"
     cluster, _ = KINDS["Registration"].create(client, {"name": "live", "domain": domain, "version": "3.0.24"})
@@ -77,6 +82,15 @@ def _org_units(client: Client, cluster: str, outputs: StackOutputs) -> None:
         KINDS["Project"].create(client, wanted)
 
 
+def tells_otherwise(double: Double, name: str, part: str, **wrong: Any) -> Callable[[threading.Event], None]:
+    """Work beside a play: the control plane believes something else of a workload that it accepted."""
+
+    def accepted() -> list[Json]:
+        return [item for item in list(double.running.state.workloads.values()) if item["name"] == name]
+
+    return lambda stop: when(stop, accepted, lambda found: found[0]["spec"][part].update(wrong))
+
+
 @pytest.mark.req("V13", "V2", "V3", "V5", "V6", "V7")
 @pytest.mark.parametrize("test", TESTS)
 def test_a_test_of_the_suite_passes_through_the_api(test: str, runai: StackOutputs, tmp_path: Path) -> None:
@@ -112,8 +126,21 @@ def test_a_workload_that_somebody_removes_in_the_control_plane_is_missed(
     assert checks["cleanup"]["verdict"] == "pass"
 
 
+@pytest.mark.req("V13", "V3")
+@pytest.mark.negative("over_quota.control_plane")
+def test_a_control_plane_that_counts_other_gpus_than_run_is_found_out(
+    double: Double, runai: StackOutputs, tmp_path: Path
+) -> None:
+    name = "runai-kit-fairshare-b-1"
+    with in_background(tells_otherwise(double, name, "compute", gpuDevicesRequest=2)):
+        failed, checks = play("over_quota", runai, tmp_path, {})
+    assert failed == {"control_plane"}
+    assert f"{name}.gpus: expected 1, found 2" in checks["control_plane"]["reason"]
+
+
 @pytest.mark.req("V13", "V5")
 @pytest.mark.negative(
+    "vllm_inference.control_plane",
     "vllm_inference.models",
     "vllm_inference.chat",
     "vllm_inference.tokens",
@@ -121,21 +148,27 @@ def test_a_workload_that_somebody_removes_in_the_control_plane_is_missed(
     "vllm_inference.wrong_model",
     "vllm_inference.load",
 )
-def test_an_inference_that_is_another_server_is_found_out(runai: StackOutputs, tmp_path: Path) -> None:
+def test_an_inference_that_is_another_server_and_scales_otherwise_is_found_out(
+    double: Double, runai: StackOutputs, tmp_path: Path
+) -> None:
     bounds = {"inference": {**runai.validation.inference.model_dump(), "minReplicas": 1}}
     variables = {"vllm_inference_command": ["python3", "-c", OTHER_SERVER]}
-    failed, checks = play("vllm_inference", runai, tmp_path, variables, **bounds)
+    with in_background(tells_otherwise(double, "runai-kit-llm", "autoscaling", maxReplicas=3)):
+        failed, checks = play("vllm_inference", runai, tmp_path, variables, **bounds)
     # With a replica kept, what needs none cannot be looked at, and nobody declared that.
-    assert failed == ANSWERS | {"scale_to_zero", "cold_start"}
+    assert failed == ANSWERS | {"control_plane", "scale_to_zero", "cold_start"}
     assert "no JSON: 'Welcome'" in checks["models"]["reason"]
-    for good in ("ready", "scheduled", "control_plane", "cleanup"):
+    assert "pods: expected 1/1-1, found 1/1-3" in checks["control_plane"]["reason"]
+    for good in ("ready", "scheduled", "cleanup"):
         assert checks[good]["verdict"] == "pass"
 
 
 @pytest.mark.req("V13", "V6")
-@pytest.mark.negative("jupyter_workspace.address", "jupyter_workspace.closed")
-def test_a_workspace_that_can_be_reached_past_its_login_fails(
-    kubectl: Kubectl, runai: StackOutputs, tmp_path: Path
+@pytest.mark.negative(
+    "jupyter_workspace.address", "jupyter_workspace.closed", "jupyter_workspace.control_plane"
+)
+def test_a_workspace_that_can_be_reached_past_its_login_and_is_counted_wrong_fails(
+    kubectl: Kubectl, double: Double, runai: StackOutputs, tmp_path: Path
 ) -> None:
     where = ("-n", runai.projects[0].namespace)
     name = "runai-kit-jupyter"
@@ -147,9 +180,10 @@ def test_a_workspace_that_can_be_reached_past_its_login_fails(
     def work(stop: threading.Event) -> None:
         when(stop, exists(kubectl, "services", name, *where), past)
 
-    with in_background(work):
+    with in_background(work), in_background(tells_otherwise(double, name, "compute", gpuDevicesRequest=2)):
         failed, checks = play("jupyter_workspace", runai, tmp_path, {}, timeoutSeconds=20)
-    assert failed == {"address", "closed"}
+    assert failed == {"address", "closed", "control_plane"}
+    assert "gpus: expected 1, found 2" in checks["control_plane"]["reason"]
     assert "leadsTo" in checks["address"]["reason"]
     assert checks["cleanup"]["verdict"] == "pass"
 
