@@ -37,7 +37,7 @@ def expected(outputs: StackOutputs, queue: str, volume: str, origins: list[str])
             "phase": "Succeeded",
             "problem": "",
             "queueAllocated": 0,
-            # Run:ai makes no Job of Kubernetes: what the control plane tells is a check of its own.
+            # What object Run:ai makes of a training is its own affair; what it tells is a check of its own.
             **({} if outputs.driver == "runai" else {"job": "Complete"}),
         },
         # With real GPUs a training on the processor proves nothing of them.
