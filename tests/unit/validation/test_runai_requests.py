@@ -8,7 +8,9 @@ import pytest
 
 from tests.contract.control_plane import document
 from tests.contract.control_plane.failures import Told
+from validation.runai.choice import choose
 from validation.runai.requests import body, refusal, training
+from validation.settings import StackOutputs
 
 ITEM: dict[str, Any] = {
     "name": "runai-kit-half-1",
@@ -79,3 +81,27 @@ def test_what_the_driver_cannot_state_is_refused() -> None:
     assert refusal(ITEM | {"kind": "workspace"}) == ""
     assert "found retries" in refusal(ITEM | {"kind": "workspace", "retries": 0})
     assert "found gang, nodes" in refusal(ITEM | {"gang": True, "nodes": ["worker1"]})
+
+
+@pytest.mark.req("V13")
+@pytest.mark.parametrize(
+    ("wanted", "items", "found"),
+    [
+        ("runai", [{}], "runai"),
+        ("runai", [{"queue": "team-a"}], "runai"),
+        ("runai", [{"kind": "inference", "minReplicas": 0}], "runai"),
+        ("runai", [{}, {"queue": "runai-kit-reclaim-victim"}], "kai"),
+        ("runai", [{"gang": True, "pods": 2}], "kai"),
+        ("runai", [{"environmentSecret": "keys"}], "kai"),
+        ("kai", [{}], "kai"),
+    ],
+)
+def test_what_the_control_plane_cannot_be_told_goes_to_the_cluster(
+    wanted: str, items: list[dict[str, Any]], found: str
+) -> None:
+    gpu = {"deserved": 2, "limit": 4}
+    project = {"name": "team-a", "department": "d", "namespace": "n", "queue": "team-a", "gpu": gpu}
+    values: dict[str, Any] = {"environment": "t", "context": "c", "profile": "full", "driver": wanted}
+    values |= {"gpuSharing": True, "departments": [], "projects": [project], "namespaces": [], "images": {}}
+    bare = {"name": "runai-kit-a", "role": "r", "project": "team-a"}
+    assert choose([bare | item for item in items], StackOutputs.model_validate(values), wanted) == found

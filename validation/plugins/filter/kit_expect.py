@@ -28,6 +28,7 @@ from validation.expect import (
 )
 from validation.expect import model_streamer as expect_streamer
 from validation.expect.plans import PLANS
+from validation.runai import choice
 from validation.settings import load
 
 Json = dict[str, Any]
@@ -130,6 +131,11 @@ def plan(facts: Json, kit: Json, test: str, **given: Any) -> Json:
     return PLANS[test](load(kit), facts, given)
 
 
+def driver(items: list[Json], kit: Json, wanted: str) -> str:
+    """The driver that states these workloads."""
+    return choice.choose(items, load(kit), wanted)
+
+
 def expect_told(items: list[Json]) -> Json:
     """What the control plane has to tell of these workloads."""
     return told.expected(items)
@@ -171,6 +177,7 @@ class FilterModule:
             "kit_expect_jupyter_workspace": _explained(expect_jupyter_workspace),
             "kit_expect_mnist_training": _explained(expect_mnist_training),
             "kit_expect_told": _explained(expect_told),
+            "kit_driver": _explained(driver),
             "kit_plan": _explained(plan),
             "kit_plan_monitoring": _explained(plan_monitoring),
             "kit_plan_inference": _explained(plan_inference),
