@@ -1,7 +1,7 @@
 """Which driver states a submit: driver `runai` where the control plane can, else the cluster itself.
 
-Tests of the scheduler make queues of their own, gangs and node pools, which the API knows nothing of. That the
-tests of the guide go through the control plane is shown by their checks `<test>.control_plane`.
+Tests of the scheduler make queues of their own, gangs and node pools, which the API knows nothing of.
+The tests of the guide went through the control plane where their checks `<test>.control_plane` pass.
 """
 
 from __future__ import annotations
