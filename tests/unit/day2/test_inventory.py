@@ -6,9 +6,9 @@ from typing import Any, cast
 
 import pytest
 
-from day2.inventory import Item, inventory
+from day2.inventory import inventory
 from day2.kinds import Kinds
-from tests.acceptance.leftovers import changes
+from tests.acceptance.inventory import Seen, differences, snapshot
 from tests.unit.day2.cluster import FakeCluster, obj
 from validation.cluster import Cluster, ClusterError
 
@@ -43,20 +43,17 @@ def test_a_kind_is_found_by_its_version_and_not_asked_twice() -> None:
 
 
 def test_what_came_went_and_changed_is_told() -> None:
-    def snapshot(*objects: dict[str, Any]) -> dict[str, Item]:
-        return {str(item): item for item in inventory(cast(Cluster, FakeCluster(*objects)))}
+    def seen(*objects: dict[str, Any]) -> dict[str, Seen]:
+        return snapshot(cast(Cluster, FakeCluster(*objects)))
 
     one = obj("v1", "ConfigMap", "a", "kit", metadata={"generation": 1, "labels": {"x": "1"}})
     other = obj("v1", "ConfigMap", "a", "kit", metadata={"generation": 2, "labels": {"x": "2"}})
     gone, new = obj("v1", "ConfigMap", "gone", "b"), obj("v1", "ConfigMap", "new", "b")
+    mine = obj("v1", "ConfigMap", "c", "kit", metadata={"generation": 1})
+    back = obj("v1", "ConfigMap", "c", "kit", metadata={"generation": 3})
     elsewhere = obj("v1", "ConfigMap", "c", "b", metadata={"generation": 1})
-    later = obj("v1", "ConfigMap", "c", "b", metadata={"generation": 2})
-    before, after = snapshot(one, gone, elsewhere), snapshot(other, new, later)
-    told = changes(before, after, ["kit"])
-    assert [text.partition(" of ")[0] for text in told] == [
-        "came: ConfigMap b/new",
-        "went: ConfigMap b/gone",
-        "labels",
-        "generation",
-    ]
-    assert changes(before, before, ["kit"]) == []
+    later = obj("v1", "ConfigMap", "c", "b", metadata={"generation": 3})
+    before, after = seen(one, gone, mine, elsewhere), seen(other, new, back, later)
+    told = differences(before, after, ["kit"])
+    assert [text.partition(":")[0] for text in told] == ["changed and put back", "changed", "gone", "new"]
+    assert differences(before, before, ["kit"]) == []
