@@ -44,10 +44,11 @@ class NodeFacts:
 
 @dataclass(frozen=True)
 class NamespaceFacts:
-    """A namespace that exists: its labels, and those label keys that this kit's provider wrote."""
+    """A namespace that exists: its labels, those label keys that this kit's provider wrote; is it going?"""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     written_by_kit: frozenset[str] = frozenset()
+    deleting: bool = False
 
 
 @dataclass(frozen=True)
@@ -282,4 +283,4 @@ def _namespace(meta: Any) -> NamespaceFacts:
         if (entry.manager or "").startswith("pulumi-kubernetes"):
             fields = (entry.fields_v1 or {}).get("f:metadata", {}).get("f:labels", {})
             written |= {key.removeprefix("f:") for key in fields if key.startswith("f:")}
-    return NamespaceFacts(meta.labels or {}, frozenset(written))
+    return NamespaceFacts(meta.labels or {}, frozenset(written), meta.deletion_timestamp is not None)

@@ -74,6 +74,8 @@ class Namespaces(pulumi.ComponentResource):
         super().__init__("runai-kit:components:Namespaces", name, None, opts)
         self.foreign = {item.name for item in wanted if is_foreign(existing.get(item.name))}
         self._existing, self._registry = existing, registry
+        going = {name for name, facts in existing.items() if facts.deleting}
+        _refuse_leaving([item.name for item in wanted if item.name in going])
         for item in wanted:
             if item.name in self.foreign:
                 _refuse_conflict(item, existing[item.name])
@@ -115,6 +117,15 @@ class Namespaces(pulumi.ComponentResource):
 def is_foreign(found: NamespaceFacts | None) -> bool:
     """Whether the namespace exists without being ours; ours keep their label, so this stays as it was."""
     return found is not None and not ours(found.labels)
+
+
+def _refuse_leaving(leaving: list[str]) -> None:
+    if leaving:
+        raise NamespaceError(
+            f"namespaces {', '.join(leaving)}: found being deleted, nothing was changed; expected active or "
+            f"gone; wait until `kubectl get namespace {' '.join(leaving)}` finds none (`make heal` waits, "
+            f"too), or see in their status what holds them"
+        )
 
 
 def docker_config(registry: Registry) -> str:

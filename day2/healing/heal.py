@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Callable
 
-from day2.healing import applied, checkpoint, hooks, locks, orphans, releases
+from day2.healing import applied, checkpoint, hooks, locks, namespaces, orphans, releases
 from day2.healing.command import HealError, Json, Pulumi, say
 from validation.cluster import Cluster, ClusterError
 
@@ -37,15 +37,17 @@ def _heal(pulumi: Pulumi, project: str, connect: Callable[[], Cluster]) -> bool:
     if pending:
         _free(state, owners, connect)
     hooked = _hooks(state, connect)
+    missing = _namespaces(state, connect)
     for owner in owners:
         say(f"stack {pulumi.stack}: taking back the lock of {owner}, which is gone")
     if owners:
         pulumi.run("cancel", "--yes")
     if pending:
         say(f"stack {pulumi.stack}: clearing {len(pending)} operations that a dead run had begun")
+    if pending or missing:
         pulumi.run(*REFRESH)
         _finish_deletions(pulumi, state)
-    return bool(owners or pending or hooked)
+    return bool(owners or pending or hooked or missing)
 
 
 def _free(state: Json, owners: list[locks.Owner], connect: Callable[[], Cluster]) -> None:
@@ -71,6 +73,15 @@ def _hooks(state: Json, connect: Callable[[], Cluster]) -> bool:
         return hooks.remove(connect(), state)
     except ClusterError as error:
         say(f"jobs of Helm hooks: not looked for, {error}")
+        return False
+
+
+def _namespaces(state: Json, connect: Callable[[], Cluster]) -> bool:
+    """Whether one that the state tells of is not there; also after a destroy that was cut short."""
+    try:
+        return namespaces.missing(connect(), state)
+    except ClusterError as error:
+        say(f"namespaces: not looked at, {error}")
         return False
 
 

@@ -116,3 +116,10 @@ def test_docker_credentials_name_the_mirrors_host() -> None:
     config = json.loads(docker_config(settings(EVERYTHING).registry))
     entry = config["auths"]["harbor.example.test"]
     assert base64.b64decode(entry["auth"]).decode() == "robot:pass word"
+
+
+@pytest.mark.req("I14")
+def test_a_namespace_that_is_being_deleted_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    leaving = {"knative-serving": NamespaceFacts({"app.kubernetes.io/managed-by": MANAGED_BY}, deleting=True)}
+    with pytest.raises(NamespaceError, match="knative-serving: found being deleted, nothing was changed"):
+        run_platform(tmp_path, existing=leaving)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from day2.healing.command import Pulumi
+from validation import names
 from validation.cluster import Cluster, ClusterError
 
 Json = dict[str, Any]
@@ -86,6 +87,18 @@ def job(name: str, hook: str = "") -> Json:
     return {"metadata": {"name": name, "annotations": {"helm.sh/hook": hook} if hook else {}}}
 
 
+def namespace(name: str, ours: bool = True, leaving: str = "") -> Json:
+    """A namespace; `leaving` is what holds one that is being deleted."""
+    meta: Json = {"name": name, "labels": {names.MANAGED_BY_LABEL: names.MANAGED_BY} if ours else {}}
+    if not leaving:
+        return {"metadata": meta}
+    condition = {"type": "NamespaceContentRemaining", "status": "True", "message": leaving}
+    return {
+        "metadata": meta | {"deletionTimestamp": "2026-01-01T00:00:00Z"},
+        "status": {"conditions": [condition]},
+    }
+
+
 @dataclass
 class Api:
     """Answers label selectors of Helm's records, kinds of apps/v1, objects by path, Jobs by namespace."""
@@ -96,6 +109,8 @@ class Api:
     deleted: list[str] = field(default_factory=list)
     patched: dict[str, Json] = field(default_factory=dict)
     down: bool = False
+    #: One list per time that namespaces are asked for; the last one stays.
+    namespaces: list[list[Json]] = field(default_factory=lambda: [[namespace("kai-scheduler")]])
 
     def cluster(self) -> Cluster:
         """Itself, as what it stands for."""
@@ -104,6 +119,8 @@ class Api:
         return cast(Cluster, self)
 
     def items(self, path: str, labelSelector: str = "") -> list[Json]:  # noqa: N803
+        if path == names.NAMESPACES:
+            return self.namespaces.pop(0) if len(self.namespaces) > 1 else self.namespaces[0]
         if path.endswith("/jobs"):
             return self.jobs.get(path.split("/")[5], [])
         rest = labelSelector.removeprefix("owner=helm,")
