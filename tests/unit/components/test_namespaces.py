@@ -120,6 +120,6 @@ def test_docker_credentials_name_the_mirrors_host() -> None:
 
 @pytest.mark.req("I14")
 def test_a_namespace_that_is_being_deleted_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    leaving = {"knative-serving": NamespaceFacts({"app.kubernetes.io/managed-by": MANAGED_BY}, deleting=True)}
+    leaving = {"knative-serving": NamespaceFacts(MANAGED_BY, deleting=True)}
     with pytest.raises(NamespaceError, match="knative-serving: found being deleted, nothing was changed"):
         run_platform(tmp_path, existing=leaving)

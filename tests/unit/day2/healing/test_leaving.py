@@ -27,7 +27,7 @@ STATE = {
 def test_one_that_is_being_deleted_is_waited_for_and_the_stack_refreshed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(namespaces.time, "sleep", lambda _: None)
+    monkeypatch.setattr("time.sleep", lambda _: None)
     told = pulumi(tmp_path, STATE)
     leaving = namespace("serving", leaving="pods. has 1 resource instances")
     api = Api(namespaces=[[leaving], [leaving], [namespace("default", ours=False)]])
