@@ -9,11 +9,13 @@ from __future__ import annotations
 import time
 
 from day2.healing.command import HealError, Json, say
-from day2.healing.releases import owned
+from day2.healing.releases import NAMESPACE_TYPE, known
 from validation import names
 from validation.cluster import Cluster
 
 PATIENCE = 330.0
+# The stack's own, and those of others that it labels: what it put into one that is gone went with it.
+TYPES = (NAMESPACE_TYPE, f"{NAMESPACE_TYPE}Patch")
 
 
 def missing(cluster: Cluster, state: Json, patience: float = PATIENCE, pause: float = 2.0) -> bool:
@@ -21,7 +23,7 @@ def missing(cluster: Cluster, state: Json, patience: float = PATIENCE, pause: fl
 
     Waits up to `patience` seconds; HealError names what is still there then, and what it waits for.
     """
-    expected = owned(state)
+    expected = {item["inputs"]["metadata"]["name"] for item in known(state) if item["type"] in TYPES}
     end, told = time.monotonic() + patience, False
     while True:
         found = list(cluster.items(names.NAMESPACES))
@@ -41,7 +43,7 @@ def missing(cluster: Cluster, state: Json, patience: float = PATIENCE, pause: fl
         time.sleep(pause)
     gone = expected - {_name(item) for item in found}
     for name in sorted(gone):
-        say(f"namespace {name}: the stack made it and it is not there; refreshing")
+        say(f"namespace {name}: the stack has it and the cluster has not; refreshing")
     return bool(gone)
 
 

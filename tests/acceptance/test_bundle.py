@@ -31,7 +31,7 @@ def bundle(folder: Path, *options: str, **environment: str) -> tuple[str, dict[s
     """(what was told, files by path) of a bundle as people make it."""
     target = folder / "bundle.tar.gz"
     stack = os.environ.get("KIT_STACK", "local")
-    command = [sys.executable, "-m", "support", stack, "--out", str(target), *options]
+    command = [sys.executable, "-m", "day2.bundle", stack, "--out", str(target), *options]
     done = subprocess.run(
         command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=200
     )

@@ -35,13 +35,19 @@ def test_one_that_is_being_deleted_is_waited_for_and_the_stack_refreshed(
     assert told.changes == ["refresh"]
     said = capsys.readouterr().err
     assert said.count("namespaces serving: being deleted, waiting") == 1
-    assert "namespace serving: the stack made it and it is not there" in said
+    assert "namespace serving: the stack has it and the cluster has not" in said
 
 
 def test_one_that_is_held_is_named_with_what_holds_it(tmp_path: Path) -> None:
     api = Api(namespaces=[[namespace("serving", leaving="pods. has 1 resource instances")]])
     with pytest.raises(HealError, match=r"serving still being deleted after 0.1 s .*pods. has 1 resource"):
         namespaces.missing(api.cluster(), STATE, patience=0.1, pause=0.02)
+
+
+def test_one_of_others_that_the_stack_labels_is_missed_too() -> None:
+    patch = {**STATE["resources"][0], "type": f"{TYPE}Patch"}
+    api = Api(namespaces=[[namespace("default", ours=False)]])
+    assert namespaces.missing(api.cluster(), {"resources": [patch]}, patience=0.1, pause=0.02)
 
 
 def test_those_of_others_are_not_waited_for(tmp_path: Path) -> None:
