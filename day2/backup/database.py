@@ -50,8 +50,9 @@ class Postgres:
             self._run(DUMP, f"{secret}\n".encode(), out)
         with path.open("rb") as dumped:
             self._run(LIST, dumped, subprocess.DEVNULL)
-        data = path.read_bytes()
-        return Database(file=FILE, bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+        with path.open("rb") as dumped:
+            digest = hashlib.file_digest(dumped, "sha256").hexdigest()
+        return Database(file=FILE, bytes=path.stat().st_size, sha256=digest)
 
     def _run(self, script: str, given: bytes | IO[bytes], out: IO[bytes] | int) -> None:
         where = ["--kubeconfig", self.kubeconfig] if self.kubeconfig else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from components.full.saved import FORMAT, NAME
 from components.runai.client import Json
 
-KINDS = ("node pool", "department", "project", "service account", "access rule")
+Kind = Literal["node pool", "department", "project", "service account", "access rule"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 class BackupError(Exception):
@@ -26,7 +27,7 @@ class _Model(BaseModel):
 class Key(_Model):
     """Which object: `cluster` is a name, empty for what belongs to no cluster."""
 
-    kind: Literal["node pool", "department", "project", "service account", "access rule"]
+    kind: Kind
     cluster: str
     name: str
 

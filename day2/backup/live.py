@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from components.runai.client import Client, Json
 from day2.backup import fields
-from day2.backup.document import Key
+from day2.backup.document import Key, Kind
 
+CLUSTERS = "/api/v1/clusters"
 POOLS = "/api/v1/node-pools"
 DEPARTMENTS = "/api/v1/org-unit/departments"
 PROJECTS = "/api/v1/org-unit/projects"
 ACCOUNTS = "/api/v1/service-accounts"
 RULES = "/api/v1/authorization/access-rules"
-CLUSTERS = "/api/v1/clusters"
-# Lists of one path, the key below which they come, the kind, and the fields that are kept.
-_UNITS = (
+# What hangs on a cluster: the kind, its list, the key below which that comes, and the fields that are kept.
+_UNITS: tuple[tuple[Kind, str, str, Callable[[Json], Json]], ...] = (
     ("node pool", POOLS, "nodepools", fields.node_pool),
     ("department", DEPARTMENTS, "departments", fields.department),
     ("project", PROJECTS, "projects", fields.project),
@@ -34,11 +34,12 @@ class Live:
 
     def pools(self, cluster: str) -> dict[str, str]:
         """Ids of a cluster's node pools by name."""
-        return {
-            key.name: id_
-            for key, id_ in self.ids.items()
-            if (key.kind, key.cluster) == ("node pool", cluster)
-        }
+        found = ("node pool", cluster)
+        return {key.name: id_ for key, id_ in self.ids.items() if (key.kind, key.cluster) == found}
+
+    def add(self, key: Key, kept: Json, id_: str) -> None:
+        """One object more."""
+        self.tree[key], self.ids[key] = kept, id_
 
 
 def look(client: Client, only: str = "") -> Live:
@@ -46,31 +47,35 @@ def look(client: Client, only: str = "") -> Live:
     listed = [item for item in client.get(CLUSTERS) if only in {"", item["uuid"]}]
     tenant = str(listed[0]["tenantId"]) if listed else ""
     live = Live({str(item["name"]): str(item["uuid"]) for item in listed}, tenant)
-    for name, uuid in live.clusters.items():
-        for kind, path, key, kept in _UNITS:
-            for item in client.pages(path, key, [("filterBy", f"clusterId=={uuid}")]):
-                if item["clusterId"] == uuid and item.get("phase") != "Deleted":
-                    _add(
-                        live,
-                        Key.model_validate({"kind": kind, "cluster": name, "name": item["name"]}),
-                        item,
-                        kept(item),
-                    )
-    accounts = {str(item["id"]): item for item in client.get(ACCOUNTS)}
-    rules = list(_rules(client, live, {id_: str(item["name"]) for id_, item in accounts.items()}, bool(only)))
-    wanted = {rule["subject"] for rule in rules if rule["subjectType"] == "service-account"}
-    for item in accounts.values():
-        # Accounts belong to no cluster: with one cluster only, those that may do something there.
-        if not only or item["name"] in wanted:
-            account = Key(kind="service account", cluster="", name=item["name"])
-            _add(live, account, item, {"enabled": item["enabled"]})
-    for rule in rules:
-        live.tree[_rule_key(rule)] = rule
+    for cluster, uuid in live.clusters.items():
+        _units(client, live, cluster, uuid)
+    _people(client, live, inside=bool(only))
     return live
 
 
-def _add(live: Live, key: Key, item: Json, kept: Json) -> None:
-    live.tree[key], live.ids[key] = kept, str(item["id"])
+def _units(client: Client, live: Live, cluster: str, uuid: str) -> None:
+    for kind, path, below, kept in _UNITS:
+        for item in client.pages(path, below, [("filterBy", f"clusterId=={uuid}")]):
+            if item["clusterId"] == uuid and _phase(item) not in {"Deleting", "Deleted"}:
+                live.add(Key(kind=kind, cluster=cluster, name=item["name"]), kept(item), str(item["id"]))
+
+
+def _phase(item: Json) -> str:
+    """Node pools tell it themselves, projects in their status, departments have none."""
+    return str(item.get("phase") or (item.get("status") or {}).get("phase") or "")
+
+
+def _people(client: Client, live: Live, *, inside: bool) -> None:
+    """Accounts and rules; `inside` a cluster only rules on what is there, and who has one."""
+    accounts = {str(item["id"]): item for item in client.get(ACCOUNTS)}
+    rules = list(_rules(client, live, {id_: str(item["name"]) for id_, item in accounts.items()}, inside))
+    busy = {rule["subject"] for rule in rules if rule["subjectType"] == "service-account"}
+    for id_, item in accounts.items():
+        if not inside or item["name"] in busy:
+            key = Key(kind="service account", cluster="", name=item["name"])
+            live.add(key, {"enabled": item["enabled"]}, id_)
+    # Nothing hangs on a rule: its id is nobody's matter.
+    live.tree |= {_rule_key(rule): rule for rule in rules}
 
 
 def _rules(client: Client, live: Live, accounts: dict[str, str], inside: bool) -> Iterator[Json]:

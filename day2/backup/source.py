@@ -49,12 +49,18 @@ def read(stack: str, root: Path) -> Source:
     config = ask(["config", "--json", "--show-secrets"], stack, root)
     section = _setting(config, "controlPlane") or {}
     settings = _typed(section, stack)
+    cluster = outputs.controlPlane.clusterId
+    if settings.source != "install" and not cluster:
+        raise BackupError(
+            f"stack {stack}: found neither a control plane nor a cluster in its outputs; expected one; "
+            "run `pulumi up` to its end"
+        )
     at = {"url": outputs.controlPlane.url, "ca": outputs.controlPlane.ca}
     return Source(
         stack,
         Plane(url=outputs.controlPlane.url, version=outputs.controlPlane.version),
         access(section, at),
-        "" if settings.source == "install" else outputs.controlPlane.clusterId,
+        "" if settings.source == "install" else cluster,
         elsewhere(settings),
         outputs.kubeconfig,
         outputs.context,

@@ -19,6 +19,7 @@ import yaml
 from components.catalog import Catalog
 from policy.objects import images
 from tests.acceptance import commands
+from tests.acceptance.canary import CANARY, watched_arguments
 from tests.acceptance.conftest import ROOT
 from tests.contract.control_plane.options import Options
 from tests.contract.control_plane.serving import Running, running
@@ -30,30 +31,42 @@ NAME = "vks-full"
 PLANE = "localhost"
 INFERENCE = "inference.full.local.test"
 PAUSE = "registry.k8s.io/pause:3.10.1"
-PASSWORD = "Of-a-test-1"
+# The first user's password: whoever writes it down anywhere is found out.
+PASSWORD = CANARY
 ADMIN = "admin@example.test"
 
 
 @dataclass
 class FullStack:
-    """The stack with its file; `changes` are sections of the settings that tests change between runs."""
+    """The stack with its file; `changes` are sections of the settings that tests change between runs.
+
+    `said` is all that Pulumi said, `arguments` what all processes were started with while it ran.
+    """
 
     folder: Path
     charts: Registry
     plane: Running
     cluster: dict[str, str]
     changes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    said: list[str] = field(default_factory=list)
+    arguments: set[bytes] = field(default_factory=set)
 
-    def pulumi(self, *words: str, fails: bool = False) -> str:
-        """What pulumi said. Fails the test when it ends otherwise than expected."""
+    def pulumi(self, *words: str, text: str = "", fails: bool = False) -> str:
+        """What pulumi said, with `text` as its input. Fails the test when it ends otherwise than expected."""
         self._write()
-        done = commands.pulumi(
-            *words,
-            stack=NAME,
-            folder=self.project,
-            env=self.charts.environment() | {"RUNAI_KIT_STACK": NAME},
-            timeout=900,
-        )
+        self.temporary.mkdir(exist_ok=True)
+        own = {"RUNAI_KIT_STACK": NAME, "TMPDIR": str(self.temporary)}
+        with watched_arguments() as arguments:
+            done = commands.pulumi(
+                *words,
+                stack=NAME,
+                folder=self.project,
+                env=self.charts.environment() | own,
+                text=text,
+                timeout=900,
+            )
+        self.arguments |= arguments
+        self.said.append(done.text)
         assert bool(done.code) == fails, done.text[-6000:]
         return done.text
 
@@ -61,6 +74,11 @@ class FullStack:
     def project(self) -> Path:
         """The project with stack files of its own: making a stack writes into its file."""
         return self.folder / "project"
+
+    @property
+    def temporary(self) -> Path:
+        """What runs take for the machine's temp folder."""
+        return self.folder / "tmp"
 
     @property
     def file(self) -> Path:
@@ -86,7 +104,8 @@ class FullStack:
         for name in ("Pulumi.yaml", "__main__.py", "components"):
             (self.project / name).symlink_to(ROOT / name)
         self.pulumi("stack", "select", "--create")
-        self.pulumi("config", "set", "--secret", "--path", "runai-kit:controlPlane.admin.password", PASSWORD)
+        key = "runai-kit:controlPlane.admin.password"
+        self.pulumi("config", "set", "--secret", "--path", key, text=PASSWORD)
 
     def end(self) -> None:
         """Forget the stack; its resources have to be gone."""

@@ -6,9 +6,13 @@ not.
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
+import os
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,12 +25,17 @@ from components.runai.access import Access
 from components.runai.client import Client
 from day2.backup.__main__ import main as backup
 from day2.backup.live import DEPARTMENTS, PROJECTS, look
+from day2.bundle.make import Options
+from day2.bundle.make import make as bundle
 from policy.render import read_stack, sources
+from tests.acceptance.canary import leaking, leaks
 from tests.acceptance.commands import YES, pulumi
 from tests.acceptance.conftest import ROOT, Kubectl
 from tests.acceptance.full_stack import ADMIN, NAME, PASSWORD, FullStack, doubles, stand_in
 from tests.contract.doubles import HELM, MANIFESTS, pack_all
 from tests.stack import CATALOG
+from validation import names
+from validation.cluster import Cluster
 from validation.settings import StackOutputs
 
 pytestmark = pytest.mark.scratch
@@ -56,6 +65,8 @@ def stack(
     shutil.copytree(ROOT / "build" / "charts", charts)
     for name in MANIFESTS:
         shutil.copyfile(ROOT / "tests" / "fixtures" / name, charts / name)
+    api = Cluster(outputs.kubeconfig, outputs.context)
+    kinds = definitions(api)
     pulumi("destroy", *YES).well()
     try:
         with doubles(folder, CATALOG) as (registry, plane):
@@ -67,14 +78,22 @@ def stack(
                 shutil.copyfile(archive, charts / chart.file)
             stand_in(rendered(made, charts), nodes)
             try:
-                made.pulumi("up", "--yes", "--skip-preview")
+                made.pulumi("up", "--yes", "--skip-preview", "--diff")
                 yield made
             finally:
                 made.changes.clear()
                 made.pulumi("destroy", "--yes", "--skip-preview")
                 made.end()
     finally:
+        # A destroy keeps kinds; another test's may bear the same names.
+        for name in definitions(api) - kinds:
+            api.delete(f"{names.CRDS}/{name}")
         pulumi("up", *YES).well()
+
+
+def definitions(api: Cluster) -> set[str]:
+    """Names of all kinds that are defined by somebody."""
+    return {item["metadata"]["name"] for item in api.items(names.CRDS)}
 
 
 def rendered(stack: FullStack, charts: Path) -> list[Json]:
@@ -203,10 +222,31 @@ def test_an_upgrade_by_one_version_of_the_catalog(stack: FullStack, kubectl: Kub
 
 
 @pytest.mark.req("I13")
-def test_no_password_is_in_the_state(stack: FullStack) -> None:
+def test_the_planted_password_is_in_secrets_only(stack: FullStack, kubectl: Kubectl) -> None:
+    """Everything that an `up` and its neighbours said, were started with, wrote and made."""
     exported = stack.pulumi("stack", "export")
-    assert PASSWORD not in exported
     assert NAME in exported
+    assert leaks("".join(stack.said).encode()) == []
+    assert [line for line in stack.arguments if leaks(line)] == []
+    backend = Path(os.environ["PULUMI_BACKEND_URL"].removeprefix("file://"))
+    assert list(backend.rglob(f"{NAME}.json"))
+    assert [leak for place in (backend, stack.file.parent, stack.temporary) for leak in leaking(place)] == []
+    for kind in ("events", "configmaps", "pods", "deployments"):
+        assert leaks(json.dumps(kubectl("get", kind, "-A")).encode()) == [], kind
+    # It was there to be found: the chart is told the password, and Helm keeps what it was told.
+    plane = kubectl("get", "secrets", "-n", "runai-backend", "-l", "owner=helm,name=runai-backend")
+    record = gzip.decompress(base64.b64decode(base64.b64decode(plane["items"][-1]["data"]["release"])))
+    assert leaks(record)
+
+
+@pytest.mark.req("I13")
+def test_the_planted_password_is_in_no_bundle(stack: FullStack, tmp_path: Path) -> None:
+    target = tmp_path / "bundle.tar.gz"
+    bundle(Options(NAME, stack.project, target, tmp_path / "report"))
+    with tarfile.open(target) as archive:
+        archive.extractall(tmp_path / "opened", filter="data")
+    assert list((tmp_path / "opened").rglob("*runai-backend*"))
+    assert leaking(tmp_path / "opened") == []
 
 
 @pytest.mark.req("I14")
