@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 from tests.acceptance.broken import Broken, Json, until
+from tests.acceptance.hurried import QUICK
 from tests.acceptance.proving import Wrong, prove
 from tests.acceptance.slow_api import slow
-from tests.acceptance.test_negatives_preflight import QUICK
 from tests.acceptance.test_wrong_on_purpose import in_background
 from validation import names
 from validation.cluster import Cluster

@@ -17,7 +17,7 @@ import pytest
 from tests.acceptance import things
 from tests.acceptance.broken import Broken, Json, until
 from tests.acceptance.proving import Wrong, prove
-from tests.acceptance.test_negatives_preflight import CONFIG, KAI
+from tests.acceptance.test_negatives_installation import CONFIG, KAI
 from tests.acceptance.test_wrong_on_purpose import in_background
 from validation import names
 from validation.expect.reclaim import CLAIMANT
