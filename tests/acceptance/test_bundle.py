@@ -139,7 +139,7 @@ def test_an_unreachable_cluster_leaves_what_lies_beside_it(tmp_path: Path, outpu
     changed.write_text(json.dumps({**raw, "kubeconfig": str(nowhere)}))
     begun = time.monotonic()
     told, files = bundle(tmp_path, KIT_OUTPUTS_FILE=str(changed))
-    assert time.monotonic() - begun < 90
+    assert time.monotonic() - begun < 200
     assert "missing: cluster/: API server of context" in told
     assert "does not answer" in told
     assert "kit/settings.yaml" in files

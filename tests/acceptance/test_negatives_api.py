@@ -79,7 +79,7 @@ def test_missing_rights_are_named_and_no_test_begins(
     proof.shows(*shown)
     assert proof.failed() == {one.check for one in shown}
     assert "refused because of preflight.access" in proof.reason("fractional_gpu.running")
-    assert proof.seconds <= 60
+    assert proof.seconds <= 180
 
 
 def test_a_slow_api_server_changes_no_verdict(outputs: StackOutputs, tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_slow_api_server_changes_no_verdict(outputs: StackOutputs, tmp_path: P
         assert proxy.connections > 0
     assert proof.failed() == set(), proof.said
     assert proof.checks["preflight.blast_radius"]["verdict"] == "pass"
-    assert proof.seconds <= 100
+    assert proof.seconds <= 240
 
 
 @pytest.mark.negative("preflight.access")
@@ -102,7 +102,7 @@ def test_an_api_server_that_gives_no_answer_is_told_and_does_not_hang(
     proof.shows(Wrong("preflight.access", ("API server", "does not answer", "timed out"), 35))
     assert proof.failed() == {check for check in proof.checks if check.startswith("preflight.")}
     assert "does not answer" in proof.reason("fractional_gpu.running")
-    assert proof.seconds <= 80
+    assert proof.seconds <= 240
 
 
 @pytest.mark.req("V2", "V11")
