@@ -99,7 +99,7 @@ def test_an_api_server_that_gives_no_answer_is_told_and_does_not_hang(
     with slow(outputs, tmp_path) as (proxy, kubeconfig):
         proxy.silent.set()
         proof = prove(outputs, tmp_path / "run", tags="V2", variables=QUICK, kubeconfig=kubeconfig)
-    proof.shows(Wrong("preflight.access", ("API server", "does not answer", "timed out"), 35))
+    proof.shows(Wrong("preflight.access", ("API server", "does not answer", "timed out"), 60))
     assert proof.failed() == {check for check in proof.checks if check.startswith("preflight.")}
     assert "does not answer" in proof.reason("fractional_gpu.running")
     assert proof.seconds <= 240
