@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from local import charts, engine, images, node, packages, paths, rootfs, shell, stack, tools
-from local.cluster import create, load, mirror
+from local import charts, enforcer, engine, images, node, packages, paths, rootfs, shell, stack, tools
+from local.cluster import create, enforce, load, mirror
 from local.stages import Stage
 
 # The longest compile is first: what is submitted first gets the first compile slot.
 CLIENTS = ("provider", "pulumi", "promtool", "language", "kind", "kubectl", "fake-gpu")
 SERVERS = (
     *("provider", "kubernetes", "pulumi", "prometheus", "knative", "knative-previous", "versitygw"),
-    *("language", "kube-state-metrics", "promtool", "kind", "kubectl", "fake-gpu"),
+    *("language", "kube-state-metrics", "kube-router", "promtool", "kind", "kubectl", "fake-gpu"),
 )
 # Seconds that building a kind's images took, and loading those that are.
 IMAGES = {"node": 60, "platform": 60, "serving": 45, "previous": 20, "own": 5, "lab": 110}
@@ -26,6 +26,8 @@ def stages() -> list[Stage]:
     names = CLIENTS if upstream else SERVERS
     cluster_needs = ["engine", "place-tools"] + ([] if upstream else ["node-image"])
     own = [] if mirror.address() else _own_images()
+    enforcing = _enforcing(upstream)
+    up_needs = ["cluster", "rules", *(["load-own"] if own else []), *(["enforce"] if enforcing else [])]
     return [
         *[_compile(tools.groups()[name], names) for name in names],
         Stage("python", packages.python_install, cold=11, done=packages.python_ready),
@@ -37,7 +39,8 @@ def stages() -> list[Stage]:
         Stage("rules", _rules, cold=6, needs=["charts", "python"], done=lambda: _kept().exists()),
         Stage("cluster", create.create, cold=50, needs=cluster_needs, done=create.exists),
         *own,
-        Stage("up", stack.up, cold=50, needs=["cluster", "rules", *(["load-own"] if own else [])]),
+        *enforcing,
+        Stage("up", stack.up, cold=50, needs=up_needs),
         Stage("validate", _validate, cold=690, needs=["up", *(["load-lab"] if own else [])]),
     ]
 
@@ -83,7 +86,7 @@ def _node_images() -> list[Stage]:
 
 def _root(kind: str) -> Stage:
     make = partial(rootfs.make, kind)
-    cold = 150 if kind == "lab" else 75
+    cold = {"lab": 150, enforcer.ROOT: 15}.get(kind, 75)
     return Stage(f"root-{kind}", make, cold=cold, needs=["packages"], done=rootfs.archive(kind).exists)
 
 
@@ -107,6 +110,19 @@ def _own_images() -> list[Stage]:
     What the lab's large ones need is done beside the stack, which does not use them.
     """
     return [_root("lab"), *(_images(kind) for kind in LOADED), *(_load(kind) for kind in LOADED)]
+
+
+def _enforcing(upstream: bool) -> list[Stage]:
+    """Return the stages of what enforces NetworkPolicies; kind's own plugin does, a mirror may lack it."""
+    start = partial(Stage, "enforce", enforce.start, 15, done=enforce.started)
+    if upstream:
+        return [start(needs=["cluster"])] if mirror.address() else []
+    needs = ["engine", f"root-{enforcer.ROOT}", f"tools-{enforcer.GROUP}"]
+    return [
+        _root(enforcer.ROOT),
+        Stage("image-enforcer", enforcer.build, 10, needs=needs, done=enforcer.archive().exists),
+        start(needs=["cluster", "image-enforcer"]),
+    ]
 
 
 def _load(kind: str) -> Stage:

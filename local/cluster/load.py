@@ -21,19 +21,28 @@ def loaded(kind: str) -> bool:
 
 
 def load(kind: str) -> None:
-    """Import and unpack the archive in every worker's containerd at once, so that pods need not wait."""
-    archive = shlex.quote(str(images.archive(kind)))
-    take = "podman exec -i {} ctr -n k8s.io images import - < " + archive + ' & running="$running $!"'
-    lines = ["set -e", "running=", *(take.format(shlex.quote(node)) for node in _nodes())]
-    lines += ["for one in $running; do wait $one; done"]
-    shell.run(["sh", "-c", "\n".join(lines)], env=engine.environment())
+    """Load the images of a kind."""
+    everywhere(images.archive(kind))
     stamp(kind).write_text(_identity(kind))
 
 
+def everywhere(archive: Path) -> None:
+    """Import and unpack an archive in every worker's containerd at once, so that pods need not wait."""
+    source = shlex.quote(str(archive))
+    take = "podman exec -i {} ctr -n k8s.io images import - < " + source + ' & running="$running $!"'
+    lines = ["set -e", "running=", *(take.format(shlex.quote(node)) for node in _nodes())]
+    lines += ["for one in $running; do wait $one; done"]
+    shell.run(["sh", "-c", "\n".join(lines)], env=engine.environment())
+
+
+def cluster_id() -> str:
+    """Return the id of the cluster's first namespace, which is the cluster's."""
+    where = ["get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}"]
+    return shell.read([*create.kubectl(), *where])
+
+
 def _identity(kind: str) -> str:
-    """Return the archive's name and the cluster's, which is the id of its first namespace."""
-    uid = shell.read([*create.kubectl(), "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}"])
-    return f"{images.archive(kind).name} {uid}"
+    return f"{images.archive(kind).name} {cluster_id()}"
 
 
 def _nodes() -> list[str]:

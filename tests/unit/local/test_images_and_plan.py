@@ -72,6 +72,24 @@ def test_large_images_are_loaded_beside_the_stack_and_before_the_tests() -> None
     assert needs["load-lab"] == {"cluster", "images-lab"}
 
 
+@pytest.mark.req("E1", "I1")
+def test_policies_are_enforced_before_the_stack_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = {stage.name: set(stage.needs) for stage in plan.stages()}
+    assert "enforce" in needs["up"]
+    assert needs["enforce"] == {"cluster", "image-enforcer"}
+    assert {"root-firewall", "tools-kube-router"} <= needs["image-enforcer"]
+    monkeypatch.setenv("RUNAI_KIT_MIRROR", "http://10.1.2.3:5000")
+    mirrored = {stage.name: set(stage.needs) for stage in plan.stages()}
+    assert mirrored["enforce"] == {"cluster"}
+    assert "image-enforcer" not in mirrored
+
+
+@pytest.mark.req("E2")
+def test_kinds_own_network_plugin_needs_no_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirror, "answers", lambda registry: True)
+    assert not {"enforce", "image-enforcer", "tools-kube-router"} & {stage.name for stage in plan.stages()}
+
+
 @pytest.mark.req("E2")
 def test_forbidden_building_names_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RUNAI_KIT_NO_BUILD", "1")

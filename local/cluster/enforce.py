@@ -1,0 +1,49 @@
+"""Starting what enforces NetworkPolicies in a cluster whose network plugin does not.
+
+kind's own plugin does; the point-to-point network of nodes made from packages lets everything through.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from local import enforcer, paths, shell
+from local.cluster import create, load, mirror
+
+MANIFEST = Path(__file__).with_name("enforcer.yaml")
+WAIT = "120s"
+
+
+def needed() -> bool:
+    """Return whether this cluster was made without kind's own network plugin."""
+    made = json.loads((paths.STATE / "kind.yaml").read_text())
+    return bool(made["networking"]["disableDefaultCNI"])
+
+
+def started() -> bool:
+    """Return whether today's enforcer was started in this very cluster, or none is needed."""
+    if not create.exists():
+        return False
+    return not needed() or (_stamp().exists() and _stamp().read_text() == _identity())
+
+
+def start() -> None:
+    """Load the image, where no mirror has it, and start a pod of it on every worker."""
+    if not needed():
+        return
+    if not mirror.address():
+        load.everywhere(enforcer.archive())
+    shell.run([*create.kubectl(), "apply", "--server-side", "--force-conflicts", "-f", MANIFEST])
+    rollout = ["rollout", "status", "daemonset/kube-router", "--namespace", "kube-system"]
+    shell.run([*create.kubectl(), *rollout, f"--timeout={WAIT}"])
+    _stamp().write_text(_identity())
+
+
+def _stamp() -> Path:
+    return paths.STATE / "enforcer"
+
+
+def _identity() -> str:
+    """Return what was started, and the cluster's id."""
+    return f"{paths.key([MANIFEST])} {enforcer.archive().name} {load.cluster_id()}"
