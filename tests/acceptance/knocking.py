@@ -16,7 +16,12 @@ from validation.cluster import Cluster
 from validation.observe import pods
 from validation.settings import StackOutputs
 
-LISTEN = "import http.server; http.server.ThreadingHTTPServer(('', 8080), None).serve_forever()"
+LISTEN = """
+import socket
+server = socket.create_server(("", 8080))
+while True:
+    server.accept()[0].close()
+"""
 # Says whether a connection to an address and port could be opened.
 KNOCK = """
 import socket, sys

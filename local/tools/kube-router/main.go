@@ -34,7 +34,7 @@ func main() {
 func run(ctx context.Context) error {
 	config := options.NewKubeRouterConfig()
 	config.RunFirewall, config.EnableIPv4, config.HealthPort = true, true, healthPort
-	controller, err := connect(ctx, config)
+	controller, cleaner, err := connect(ctx, config)
 	if err != nil {
 		return err
 	}
@@ -50,19 +50,22 @@ func run(ctx context.Context) error {
 	go health.RunCheck(beats, ctx.Done(), &running)
 	go controller.Run(beats, ctx.Done(), &running)
 	running.Wait()
-	controller.Cleanup()
+	cleaner.Cleanup()
 	return nil
 }
 
-// connect returns the controller, fed by the API server with pods, namespaces and policies.
-func connect(ctx context.Context, config *options.KubeRouterConfig) (*netpol.NetworkPolicyController, error) {
+// connect returns the controller, fed by the API server with pods, namespaces and policies, and one for the
+// clean-up, which appends to the table that a running controller has read.
+func connect(
+	ctx context.Context, config *options.KubeRouterConfig,
+) (controller, cleaner *netpol.NetworkPolicyController, err error) {
 	access, err := rest.InClusterConfig()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	client, err := kubernetes.NewForConfig(access)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	factory := informers.NewSharedInformerFactory(client, 0)
 	pods := factory.Core().V1().Pods().Informer()
@@ -70,12 +73,14 @@ func connect(ctx context.Context, config *options.KubeRouterConfig) (*netpol.Net
 	policies := factory.Networking().V1().NetworkPolicies().Informer()
 	tables, sets, err := netpol.NewIPTablesHandlers(config)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	controller, err := netpol.NewNetworkPolicyController(
-		client, config, pods, policies, namespaces, &sync.Mutex{}, tables, sets)
-	if err != nil {
-		return nil, err
+	for _, made := range []**netpol.NetworkPolicyController{&controller, &cleaner} {
+		*made, err = netpol.NewNetworkPolicyController(
+			client, config, pods, policies, namespaces, &sync.Mutex{}, tables, sets)
+		if err != nil {
+			return nil, nil, err
+		}
 	}
 	factory.Start(ctx.Done())
 	factory.WaitForCacheSync(ctx.Done())
@@ -85,8 +90,8 @@ func connect(ctx context.Context, config *options.KubeRouterConfig) (*netpol.Net
 		policies:   controller.NetworkPolicyEventHandler,
 	} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return controller, nil
+	return controller, cleaner, nil
 }
