@@ -60,13 +60,19 @@ def test_a_cluster_with_kinds_own_plugin_is_left_alone(commands: list[str]) -> N
     assert enforce.started()
 
 
-def test_one_that_does_not_start_is_no_success(commands: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_cannot_run_is_taken_away_and_told(
+    commands: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     made(without_plugin=True)
+    run = shell.run
 
     def refuse(words: list[str]) -> None:
-        raise shell.CommandError("no pod became ready")
+        run(words)
+        if "rollout" in words:
+            raise shell.CommandError("no pod became ready")
 
     monkeypatch.setattr(shell, "run", refuse)
-    with pytest.raises(shell.CommandError):
-        enforce.start()
+    enforce.start()
+    assert f"delete --filename {enforce.MANIFEST}" in commands[-1]
     assert not enforce.started()
+    assert "not enforced in this cluster: no pod became ready" in capsys.readouterr().out
