@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import sys
 
-from local import demo, enforcer, images, node, paths, plan, registry, shell
+from local import demo, images, node, paths, plan, registry, shell
 from local.stages import Runner
 
 
 def main() -> int:
     """Fill a registry, run the demo on it, and check that the nodes pulled from it."""
-    wanted = [*(f"images-{kind}" for kind in (*node.ALL, "own", "lab")), "image-enforcer"]
-    wanted += ["root-node", "place-tools"]
+    wanted = [*(f"images-{kind}" for kind in (*node.ALL, "own", "lab")), "root-node", "place-tools"]
     prepare = [stage for name in wanted for stage in plan.until(plan.stages(), name)]
     unique = list({stage.name: stage for stage in prepare}.values())
     if not Runner(unique, paths.LOGS).run():
@@ -32,7 +31,6 @@ def _check_pulls() -> int:
     """Return 1 unless the registry saw a pull of every image that the stack and the tests use."""
     log = registry.requests()
     names = [row["name"] for kind in ("platform", "serving", "own", "lab") for row in images.table(kind)]
-    names.append(enforcer.IMAGE)
     missing = [name for name in names if f'"GET /v2/{_repository(name)}/blobs/' not in log]
     print(f"pulled from the registry: {len(names) - len(missing)} of {len(names)} images")
     if missing:

@@ -13,7 +13,7 @@ from local.stages import Stage
 CLIENTS = ("provider", "pulumi", "promtool", "language", "kind", "kubectl", "fake-gpu")
 SERVERS = (
     *("provider", "kubernetes", "pulumi", "prometheus", "knative", "knative-previous", "versitygw"),
-    *("language", "kube-state-metrics", "kube-router", "promtool", "kind", "kubectl", "fake-gpu"),
+    *("language", "kube-state-metrics", "promtool", "kind", "kubectl", "fake-gpu"),
 )
 # Seconds that building a kind's images took, and loading those that are.
 IMAGES = {"node": 60, "platform": 60, "serving": 45, "previous": 20, "own": 5, "lab": 110}
@@ -26,8 +26,6 @@ def stages() -> list[Stage]:
     names = CLIENTS if upstream else SERVERS
     cluster_needs = ["engine", "place-tools"] + ([] if upstream else ["node-image"])
     own = [] if mirror.address() else _own_images()
-    enforcing = _enforcing(upstream)
-    up_needs = ["cluster", "rules", *(["load-own"] if own else []), *(["enforce"] if enforcing else [])]
     return [
         *[_compile(tools.groups()[name], names) for name in names],
         Stage("python", packages.python_install, cold=11, done=packages.python_ready),
@@ -39,9 +37,24 @@ def stages() -> list[Stage]:
         Stage("rules", _rules, cold=6, needs=["charts", "python"], done=lambda: _kept().exists()),
         Stage("cluster", create.create, cold=50, needs=cluster_needs, done=create.exists),
         *own,
-        *enforcing,
-        Stage("up", stack.up, cold=50, needs=up_needs),
+        Stage("up", stack.up, cold=50, needs=["cluster", "rules", *(["load-own"] if own else [])]),
         Stage("validate", _validate, cold=690, needs=["up", *(["load-lab"] if own else [])]),
+    ]
+
+
+def optional() -> list[Stage]:
+    """Return the stages beside the demo's, for tests: what enforces NetworkPolicies.
+
+    Nothing is built for it where the nodes are upstream's, whose network plugin enforces them itself.
+    """
+    if mirror.upstream() and not mirror.address():
+        return [Stage("enforce", enforce.start, cold=1, needs=["cluster"])]
+    needs = ["engine", f"root-{enforcer.ROOT}", f"tools-{enforcer.GROUP}"]
+    return [
+        _compile(tools.groups()[enforcer.GROUP], () if mirror.upstream() else SERVERS),
+        _root(enforcer.ROOT),
+        Stage("image-enforcer", enforcer.build, cold=5, needs=needs, done=enforcer.archive().exists),
+        Stage("enforce", enforce.start, cold=10, needs=["cluster", "image-enforcer"]),
     ]
 
 
@@ -110,19 +123,6 @@ def _own_images() -> list[Stage]:
     What the lab's large ones need is done beside the stack, which does not use them.
     """
     return [_root("lab"), *(_images(kind) for kind in LOADED), *(_load(kind) for kind in LOADED)]
-
-
-def _enforcing(upstream: bool) -> list[Stage]:
-    """Return the stages of what enforces NetworkPolicies; kind's own plugin does, a mirror may lack it."""
-    start = partial(Stage, "enforce", enforce.start, 15, done=enforce.started)
-    if upstream:
-        return [start(needs=["cluster"])] if mirror.address() else []
-    needs = ["engine", f"root-{enforcer.ROOT}", f"tools-{enforcer.GROUP}"]
-    return [
-        _root(enforcer.ROOT),
-        Stage("image-enforcer", enforcer.build, 10, needs=needs, done=enforcer.archive().exists),
-        start(needs=["cluster", "image-enforcer"]),
-    ]
 
 
 def _load(kind: str) -> Stage:

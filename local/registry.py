@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from local import enforcer, engine, images, node, paths, rootfs, shell
+from local import engine, images, node, paths, rootfs, shell
 from local.cluster import mirror
 
 NAME = f"{paths.CLUSTER}-registry"
@@ -65,9 +65,10 @@ def _build(env: dict[str, str]) -> None:
 
 def _fill(host: str, env: dict[str, str]) -> None:
     push = ["skopeo", "copy", "--quiet", "--dest-tls-verify=false"]
-    held = [(images.archive(kind), row["name"]) for kind in KINDS for row in images.table(kind)]
-    for archive, name in [*held, (enforcer.archive(), enforcer.IMAGE)]:
-        shell.run([*push, f"docker-archive:{archive}:{name}", f"docker://{_path(host, name)}"], env=env)
+    for kind in KINDS:
+        for row in images.table(kind):
+            source = f"docker-archive:{images.archive(kind)}:{row['name']}"
+            shell.run([*push, source, f"docker://{_path(host, row['name'])}"], env=env)
     if not shell.succeeds(["podman", "image", "exists", node.name(CORE)], env=env):
         node.build(CORE)
     target = f"docker://{_path(host, mirror.NODE_IMAGE)}"

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from local import enforcer, paths, shell
-from local.cluster import create, load, mirror
+from local.cluster import create, load
 
 MANIFEST = Path(__file__).with_name("enforcer.yaml")
 WAIT = "120s"
@@ -21,38 +21,24 @@ def needed() -> bool:
     return bool(made["networking"]["disableDefaultCNI"])
 
 
-def started() -> bool:
-    """Return whether today's enforcer was started in this very cluster, or none is needed."""
-    if not create.exists():
-        return False
-    return not needed() or (_stamp().exists() and _stamp().read_text() == _identity())
-
-
 def start() -> None:
-    """Load the image, where no mirror has it, and start a pod of it on every worker.
+    """Load the image and start a pod of it on every worker; safe to repeat.
 
-    Where it cannot run, which is the kernel's to say, it is taken away: the cluster is as good without it,
-    but for preflight.network_policies, which tells that what the stack asks for protects nothing.
+    Where it cannot run, which is the kernel's to say, it is taken away again before the CommandError.
     """
     if not needed():
         return
-    if not mirror.address():
-        load.everywhere(enforcer.archive())
-    shell.run([*create.kubectl(), "apply", "--server-side", "--force-conflicts", "-f", MANIFEST])
+    load.everywhere(enforcer.archive())
+    shell.run([*create.kubectl(), "apply", "--server-side", "--force-conflicts", "--filename", MANIFEST])
     rollout = ["rollout", "status", "daemonset/kube-router", "--namespace", "kube-system"]
     try:
         shell.run([*create.kubectl(), *rollout, f"--timeout={WAIT}"])
-    except shell.CommandError as error:
-        shell.run([*create.kubectl(), "delete", "--filename", MANIFEST])
-        shell.say(f"NetworkPolicies are not enforced in this cluster: {error}")
-    else:
-        _stamp().write_text(_identity())
+    except shell.CommandError:
+        stop()
+        raise
 
 
-def _stamp() -> Path:
-    return paths.STATE / "enforcer"
-
-
-def _identity() -> str:
-    """Return what was started, and the cluster's id."""
-    return f"{paths.key([MANIFEST])} {enforcer.archive().name} {load.cluster_id()}"
+def stop() -> None:
+    """Take it away; its pods take their rules back when they end."""
+    options = ["--ignore-not-found", "--cascade=foreground"]
+    shell.run([*create.kubectl(), "delete", *options, "--filename", MANIFEST])

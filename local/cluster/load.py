@@ -21,7 +21,7 @@ def loaded(kind: str) -> bool:
 
 
 def load(kind: str) -> None:
-    """Load the images of a kind."""
+    """Load the images of a kind, and note it."""
     everywhere(images.archive(kind))
     stamp(kind).write_text(_identity(kind))
 
@@ -35,14 +35,10 @@ def everywhere(archive: Path) -> None:
     shell.run(["sh", "-c", "\n".join(lines)], env=engine.environment())
 
 
-def cluster_id() -> str:
-    """Return the id of the cluster's first namespace, which is the cluster's."""
-    where = ["get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}"]
-    return shell.read([*create.kubectl(), *where])
-
-
 def _identity(kind: str) -> str:
-    return f"{images.archive(kind).name} {cluster_id()}"
+    """Return the archive's name and the cluster's, which is the id of its first namespace."""
+    uid = shell.read([*create.kubectl(), "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}"])
+    return f"{images.archive(kind).name} {uid}"
 
 
 def _nodes() -> list[str]:
