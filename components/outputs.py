@@ -35,6 +35,7 @@ def describe(platform: Platform, environment: str) -> dict[str, pulumi.Input[obj
         **serving_outputs(platform),
         "vksMonitoring": vks_outputs(settings, platform.packages),
         "vcfOperations": operations_outputs(settings, platform.root),
+        "networkPolicies": settings.security.network_policies,
         "fakeGpus": {"enabled": settings.fake_gpus.enabled, "mode": settings.fake_gpus.mode},
         "expectedGpus": platform.expected,
         "images": workload_images(settings, catalog),

@@ -24,10 +24,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         config.gpu_nodes()  # a wrong number is said now, not after the compile
         every = plan.stages()
+        beside = plan.optional()
     except ValueError as error:
         print(f"make demo: {error}", file=sys.stderr)
         return 1
-    runner = Runner(plan.until(every, *options.until.split(",")) if options.until else every, paths.LOGS)
+    wanted = plan.until([*every, *beside], *options.until.split(",")) if options.until else every
+    runner = Runner(wanted, paths.LOGS)
     good = runner.run()
     print(f"\n{runner.table()}\n")
     if options.until is None:

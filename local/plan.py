@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from local import charts, engine, images, node, packages, paths, rootfs, shell, stack, tools
-from local.cluster import create, load, mirror
+from local import charts, enforcer, engine, images, node, packages, paths, rootfs, shell, stack, tools
+from local.cluster import create, enforce, load, mirror
 from local.stages import Stage
 
 # The longest compile is first: what is submitted first gets the first compile slot.
@@ -39,6 +39,22 @@ def stages() -> list[Stage]:
         *own,
         Stage("up", stack.up, cold=50, needs=["cluster", "rules", *(["load-own"] if own else [])]),
         Stage("validate", _validate, cold=690, needs=["up", *(["load-lab"] if own else [])]),
+    ]
+
+
+def optional() -> list[Stage]:
+    """Return the stages beside the demo's, for tests: what enforces NetworkPolicies.
+
+    Nothing is built for it where the nodes are upstream's, whose network plugin enforces them itself.
+    """
+    if mirror.upstream() and not mirror.address():
+        return [Stage("enforce", enforce.start, cold=1, needs=["cluster"])]
+    needs = ["engine", f"root-{enforcer.ROOT}", f"tools-{enforcer.GROUP}"]
+    return [
+        _compile(tools.groups()[enforcer.GROUP], () if mirror.upstream() else SERVERS),
+        _root(enforcer.ROOT),
+        Stage("image-enforcer", enforcer.build, cold=5, needs=needs, done=enforcer.archive().exists),
+        Stage("enforce", enforce.start, cold=10, needs=["cluster", "image-enforcer"]),
     ]
 
 
@@ -83,7 +99,7 @@ def _node_images() -> list[Stage]:
 
 def _root(kind: str) -> Stage:
     make = partial(rootfs.make, kind)
-    cold = 150 if kind == "lab" else 75
+    cold = {"lab": 150, enforcer.ROOT: 15}.get(kind, 75)
     return Stage(f"root-{kind}", make, cold=cold, needs=["packages"], done=rootfs.archive(kind).exists)
 
 

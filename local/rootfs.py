@@ -40,11 +40,15 @@ _importing = threading.Lock()
 
 @dataclass(frozen=True)
 class Root:
-    """A root's suite, its packages beside the minimal ones, and path patterns that stay out of it."""
+    """A root's suite, its packages beside the minimal ones, and path patterns that stay out of it.
+
+    bare: only these packages and what they depend on, unpacked and not set up: no shell, no alternatives.
+    """
 
     suite: str
     packages: Sequence[str]
     without: Sequence[str] = ()
+    bare: bool = False
 
 
 ROOTS = {
@@ -76,13 +80,15 @@ ROOTS = {
         ],
         [*SPARE, *AMD],
     ),
+    "firewall": Root(SUITE, ["iptables", "ipset"], bare=True),
 }
 
 
 def archive(kind: str) -> Path:
     """Return where the root's tar lies in the cache; `kind` is a key of ROOTS."""
     root = ROOTS[kind]
-    return paths.cache() / "roots" / f"{kind}-{paths.key([root.suite, *root.packages, *root.without])}.tar"
+    inputs = [root.suite, *root.packages, *root.without, *(["bare"] if root.bare else [])]
+    return paths.cache() / "roots" / f"{kind}-{paths.key(inputs)}.tar"
 
 
 def make(kind: str) -> None:
@@ -90,7 +96,8 @@ def make(kind: str) -> None:
     root, target = ROOTS[kind], archive(kind)
     target.parent.mkdir(parents=True, exist_ok=True)
     work = target.with_suffix(".partial.tar")
-    options = ["--variant=minbase", f"--include={','.join(root.packages)}"]
+    variant = "extract" if root.bare else "minbase"
+    options = [f"--variant={variant}", f"--include={','.join(root.packages)}"]
     options += [f"--dpkgopt=path-exclude={pattern}" for pattern in root.without]
     options += ["--dpkgopt=path-include=/usr/share/doc/*/copyright"] if root.without else []
     with tempfile.TemporaryDirectory() as folder:

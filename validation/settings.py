@@ -268,6 +268,7 @@ class StackOutputs(_Model):
     controlPlane: ControlPlane = ControlPlane()
     vksMonitoring: VksMonitoring = VksMonitoring()
     vcfOperations: VcfOperations = VcfOperations()
+    networkPolicies: bool = False
     fakeGpus: FakeGpus = FakeGpus()
     expectedGpus: dict[str, int] = {}
     images: dict[str, str]

@@ -21,13 +21,18 @@ def loaded(kind: str) -> bool:
 
 
 def load(kind: str) -> None:
-    """Import and unpack the archive in every worker's containerd at once, so that pods need not wait."""
-    archive = shlex.quote(str(images.archive(kind)))
-    take = "podman exec -i {} ctr -n k8s.io images import - < " + archive + ' & running="$running $!"'
+    """Load the images of a kind, and note it."""
+    everywhere(images.archive(kind))
+    stamp(kind).write_text(_identity(kind))
+
+
+def everywhere(archive: Path) -> None:
+    """Import and unpack an archive in every worker's containerd at once, so that pods need not wait."""
+    source = shlex.quote(str(archive))
+    take = "podman exec -i {} ctr -n k8s.io images import - < " + source + ' & running="$running $!"'
     lines = ["set -e", "running=", *(take.format(shlex.quote(node)) for node in _nodes())]
     lines += ["for one in $running; do wait $one; done"]
     shell.run(["sh", "-c", "\n".join(lines)], env=engine.environment())
-    stamp(kind).write_text(_identity(kind))
 
 
 def _identity(kind: str) -> str:

@@ -1,4 +1,4 @@
-"""What NetworkPolicies allow, by their API's rules: the network plugin here may not enforce them."""
+"""What NetworkPolicies allow, by their API's rules, whatever the network plugin makes of them."""
 
 from __future__ import annotations
 

@@ -51,10 +51,11 @@ def test_no_verdict_is_ever_ignored() -> None:
 def test_every_declared_check_is_recorded_by_its_role(role: str) -> None:
     if role == "preflight":
         from validation.observe.preflight import CHECKS
-        from validation.observe.probes import NAMES_CHECK
+        from validation.observe.probes import NAMES_CHECK, POLICIES_CHECK
 
         # The last is judged by role report, when the run ends.
-        named = set(CHECKS) | {"preflight.volume", "preflight.dns", NAMES_CHECK, whole_run.CHECK}
+        named = set(CHECKS) | {"preflight.volume", "preflight.dns", NAMES_CHECK, POLICIES_CHECK}
+        named |= {whole_run.CHECK}
     else:
         named = set()
     # A role that judges everything at once names its checks only where they are expected.

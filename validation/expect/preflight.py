@@ -47,6 +47,7 @@ def expected(
         "preflight.volume": {"claim": "Bound", "pod": "Succeeded", "read": probe_token},
         "preflight.psa_default": {"level": psa_default},
         "preflight.namespaces": {n.name: n.psa for n in outputs.namespaces},
+        "preflight.network_policies": {"withoutPolicy": "reached", "withPolicy": "refused"},
         "preflight.dns": {"pod": "Succeeded", "address": live["apiAddress"]},
         "preflight.max_pods": {node: {"atLeast": min_free_pods} for node in live["gpuNodes"]},
         "preflight.node_pressure": {"faults": {}},

@@ -1,4 +1,4 @@
-"""Preflight's two probe pods: one writes to a fresh volume, one resolves the API's name."""
+"""Preflight's probe pods: a fresh volume, names, and whether a NetworkPolicy keeps anything back."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ Told = tuple[Json, dict[str, float]]
 VOLUME_POD, DNS_POD, CLAIM = "runai-kit-volume", "runai-kit-dns", "runai-kit-volume"
 # Only where there is a control plane: it asks for the names of Run:ai.
 NAMES_POD, NAMES_CHECK = "runai-kit-names", "preflight.runai_dns"
+# Only where policies are asked for: both try the API server, and a policy lets the second out nowhere.
+OPEN_POD, CLOSED_POD, POLICIES_CHECK = "runai-kit-open", "runai-kit-closed", "preflight.network_policies"
 OVER = ("Succeeded", "Failed")
 
 
@@ -70,6 +72,23 @@ def resolved(cluster: Cluster, timeout: float) -> tuple[Json, dict[str, float]]:
     )
     found = {"pod": phase, "addresses": seen, "why": why}
     return {NAMES_CHECK: found}, {NAMES_CHECK: took}
+
+
+def enforced(cluster: Cluster, timeout: float) -> Told:
+    """(observation, seconds) of the same try with and without a policy: `reached` or `refused`."""
+    begun = time.monotonic()
+    while True:
+        phases = {name: _phase(cluster, name) for name in (OPEN_POD, CLOSED_POD)}
+        took = time.monotonic() - begun
+        if all(phase in OVER for phase in phases.values()) or took >= timeout:
+            break
+        time.sleep(0.5)
+    found = {
+        "withoutPolicy": _said(cluster, OPEN_POD, r"API=(\S+)"),
+        "withPolicy": _said(cluster, CLOSED_POD, r"API=(\S+)"),
+        "why": [line for name in phases for line in _why(cluster, name, phases)],
+    }
+    return {POLICIES_CHECK: found}, {POLICIES_CHECK: took}
 
 
 def answers(log: str) -> dict[str, str]:

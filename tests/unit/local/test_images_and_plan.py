@@ -72,6 +72,23 @@ def test_large_images_are_loaded_beside_the_stack_and_before_the_tests() -> None
     assert needs["load-lab"] == {"cluster", "images-lab"}
 
 
+@pytest.mark.req("E1", "I1")
+def test_what_enforces_policies_is_no_part_of_the_demo() -> None:
+    demo_stages, beside = plan.stages(), plan.optional()
+    needs = {stage.name: set(stage.needs) for stage in beside}
+    assert set(needs) == {"tools-kube-router", "root-firewall", "image-enforcer", "enforce"}
+    assert not set(needs) & {name for stage in demo_stages for name in (stage.name, *stage.needs)}
+    wanted = {stage.name for stage in plan.until([*demo_stages, *beside], "enforce")}
+    assert {"cluster", "tools-kubernetes", *needs} <= wanted
+    assert "up" not in wanted
+
+
+@pytest.mark.req("E2")
+def test_kinds_own_network_plugin_needs_no_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirror, "answers", lambda registry: True)
+    assert [stage.name for stage in plan.optional()] == ["enforce"]
+
+
 @pytest.mark.req("E2")
 def test_forbidden_building_names_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RUNAI_KIT_NO_BUILD", "1")

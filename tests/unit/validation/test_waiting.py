@@ -160,6 +160,26 @@ def test_probes_that_hang_end_with_their_bound_and_say_why() -> None:
     assert said
 
 
+@pytest.mark.req("V1")
+@pytest.mark.parametrize("said", ["refused", "reached"])
+def test_the_probe_under_a_policy_tells_what_it_reached(said: str) -> None:
+    cluster = Double()
+    for name in (probes.OPEN_POD, probes.CLOSED_POD):
+        cluster.add(names.PODS, pod(name, PROBE_NAMESPACE, phase="Succeeded"))
+    cluster.said = {probes.OPEN_POD: "API=reached", probes.CLOSED_POD: f"API={said}"}
+    found, took = probes.enforced(cluster.cluster, 5)
+    assert found[probes.POLICIES_CHECK] == {"withoutPolicy": "reached", "withPolicy": said, "why": []}
+    assert took[probes.POLICIES_CHECK] < 5
+
+
+@pytest.mark.req("V1")
+def test_a_probe_that_does_not_end_has_not_been_refused() -> None:
+    cluster = Double()
+    cluster.add(names.PODS, pod(probes.OPEN_POD, PROBE_NAMESPACE, phase="Running"))
+    found, _ = probes.enforced(cluster.cluster, 0.1)
+    assert found[probes.POLICIES_CHECK]["withPolicy"] is None
+
+
 class Watched:
     """A cluster whose watch replays events and then stays silent."""
 

@@ -24,7 +24,15 @@ from validation.observe import (
     teams,
 )
 from validation.observe.looks import LOOKS
-from validation.observe.probes import NAMES_CHECK, Told, not_started, probes, resolved
+from validation.observe.probes import (
+    NAMES_CHECK,
+    POLICIES_CHECK,
+    Told,
+    enforced,
+    not_started,
+    probes,
+    resolved,
+)
 from validation.observe.snapshot import Snapshot
 from validation.observe.watched import Watched
 from validation.records import write_atomically
@@ -97,10 +105,11 @@ class ActionModule(KitAction):
             not_started(stopped) if stopped else probes(at.cluster, float(given["timeout"]), self.say)
         )
         named, asking = self._names(at, given)
-        found = {**found, **probed, **named}
+        kept, knocking = self._policies(at, given)
+        found = {**found, **probed, **named, **kept}
         return {
             "found": found,
-            "seconds": {**seconds, **took, **asking},
+            "seconds": {**seconds, **took, **asking, **knocking},
             "live": live,
             "applicable": preflight.applicable(found),
         }
@@ -112,6 +121,14 @@ class ActionModule(KitAction):
         if stopped := given.get("stopped"):
             return not_started(stopped, (NAMES_CHECK,))
         return resolved(at.cluster, float(given["timeout"]))
+
+    def _policies(self, at: Snapshot, given: Json) -> Told:
+        """The probe of what NetworkPolicies keep back, where the stack asks for them."""
+        if not at.outputs.networkPolicies:
+            return {POLICIES_CHECK: {}}, {POLICIES_CHECK: 0.0}
+        if stopped := given.get("stopped"):
+            return not_started(stopped, (POLICIES_CHECK,))
+        return enforced(at.cluster, float(given["timeout"]))
 
     def _fractional_gpu(self, at: Snapshot, given: Json) -> Json:
         return {"found": fractional_gpu.observe(at, given["before"], given["queue"])}
