@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from functools import partial
 
 from tests.acceptance import things
 from tests.acceptance.broken import Broken, until
+from tests.acceptance.commands import run
 from validation import names
 from validation.cluster import Cluster
 from validation.observe import pods
@@ -54,9 +54,9 @@ def reaches(outputs: StackOutputs, source: Place, target: Place) -> bool:
     command = ["kubectl", "--context", outputs.context, "--kubeconfig", outputs.kubeconfig]
     command += ["exec", "-n", source.namespace, source.pod, "--", "python3", "-c", KNOCK]
     command += [target.address, str(target.port)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.startswith(("reached", "refused")), done.stdout + done.stderr
-    return done.stdout.startswith("reached")
+    said = run(*command, timeout=60).well().text
+    assert said.startswith(("reached", "refused")), said
+    return said.startswith("reached")
 
 
 def become(outputs: StackOutputs, wanted: dict[tuple[Place, Place], bool]) -> None:

@@ -13,9 +13,9 @@ import yaml
 from local.cluster.enforce import MANIFEST
 from tests.acceptance.broken import Broken, until
 from tests.acceptance.changing import call
+from tests.acceptance.commands import run
 from tests.acceptance.conftest import ROOT, Kubectl
 from tests.acceptance.knocking import become, outside, pods_of, reaches
-from tests.acceptance.operating import run
 from tests.acceptance.proving import Wrong, prove
 from tests.acceptance.upgrading import up
 from validation import names
@@ -29,8 +29,7 @@ ENFORCER = f"{names.in_namespace(names.DAEMON_SETS, 'kube-system')}/kube-router"
 @pytest.fixture(scope="module")
 def enforcing(outputs: StackOutputs) -> Iterator[None]:
     """The cluster with what enforces policies, which is no part of it otherwise."""
-    done = run(sys.executable, "-m", "local.demo", "--until", "enforce", timeout=900)
-    assert done.code == 0, done.text[-3000:]
+    run(sys.executable, "-m", "local.demo", "--until", "enforce", timeout=900).well()
     yield
     call(outputs, "delete", "--ignore-not-found", "--cascade=foreground", "-f", str(MANIFEST))
 
