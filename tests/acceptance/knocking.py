@@ -54,7 +54,7 @@ def reaches(outputs: StackOutputs, source: Place, target: Place) -> bool:
     command = ["kubectl", "--context", outputs.context, "--kubeconfig", outputs.kubeconfig]
     command += ["exec", "-n", source.namespace, source.pod, "--", "python3", "-c", KNOCK]
     command += [target.address, str(target.port)]
-    said = run(*command, timeout=60).well().text
+    said = run(*command, timeout=60).well().out
     assert said.startswith(("reached", "refused")), said
     return said.startswith("reached")
 
