@@ -366,13 +366,15 @@ def test_queues_of_the_test_set_all_three_resources() -> None:
 
 @pytest.mark.req("V1")
 def test_probes_stay_in_a_namespace_without_a_pod_security_label() -> None:
-    namespace, claim = render("preflight/ground.yml.j2")
+    namespace, claim, policy = render("preflight/ground.yml.j2")
+    assert policy["kind"] == "NetworkPolicy"
     assert not [k for k in namespace["metadata"]["labels"] if k.startswith("pod-security")]
     assert "storageClassName" not in claim["spec"]
-    volume, dns = render("preflight/pods.yml.j2", preflight_token="word")
+    volume, dns, *knocking = render("preflight/pods.yml.j2", preflight_token="word")
+    assert [pod["metadata"]["name"] for pod in knocking] == ["runai-kit-open", "runai-kit-closed"]
     assert "word" in volume["spec"]["containers"][0]["command"][2]
     assert "volumes" not in dns["spec"]
-    for pod in (volume, dns):
+    for pod in (volume, dns, *knocking):
         assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
         assert "schedulerName" not in pod["spec"]
 
@@ -382,10 +384,10 @@ def test_the_probe_of_names_asks_for_those_that_are_expected() -> None:
     outputs = {**json.loads(OUTPUTS.read_text()), "profile": "full"}
     for routing in (True, False):
         outputs["controlPlane"] = {"url": "https://runai.apps.test", "hostBasedRouting": routing}
-        *_, pod = render("preflight/pods.yml.j2", preflight_token="word", kit=outputs)
+        pods = render("preflight/pods.yml.j2", preflight_token="word", kit=outputs)
+        (pod,) = [pod for pod in pods if pod["metadata"]["name"] == "runai-kit-names"]
         script = pod["spec"]["containers"][0]["command"][2]
         assert f"for name in {' '.join(full.resolvable(load(outputs)))}; do" in script
-        assert pod["metadata"]["name"] == "runai-kit-names"
 
 
 @pytest.mark.req("V11", "V12", "E3")

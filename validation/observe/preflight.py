@@ -123,5 +123,7 @@ def applicable(found: Json) -> dict[str, bool]:
         "preflight.tls": bool(found["preflight.tls"]),
         "preflight.fractioning": bool(found["preflight.fractioning"].get("looked")),
         "preflight.pull_secrets": bool(found["preflight.pull_secrets"].get("named")),
+        "preflight.network_policies": found.get("preflight.network_policies", {}).get("withPolicy")
+        == "refused",
         **full_applicable(found),
     }
