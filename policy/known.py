@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 from components.catalog import Catalog, Part, load_catalog
-from components.files import write_atomically
-from policy.page import PageError, put, table
+from policy.page import PageError, put, settle, table
 
 PARTS = "parts"
 STANDINGS = ("verified", "documented", "assumed")
@@ -55,12 +54,7 @@ def main(arguments: list[str]) -> int:
     except (OSError, PageError) as error:
         print(f"{options.page}: {error}", file=sys.stderr)
         return 2
-    if options.check:
-        if old != new:
-            print(f"{options.page} is stale: run python -m policy.known {options.page}")
-        return int(old != new)
-    write_atomically(options.page, new)
-    return 0
+    return settle(options.page, old, new, f"python -m policy.known {options.page}", check=options.check)
 
 
 if __name__ == "__main__":

@@ -99,6 +99,16 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
+def settle(path: Path, old: str, new: str, remedy: str, *, check: bool) -> int:
+    """Write a page; with `check` only tell that it is stale, and what mends it. Returns the exit code."""
+    if check:
+        if old != new:
+            print(f"{path} is stale: run {remedy}")
+        return int(old != new)
+    write_atomically(path, new)
+    return 0
+
+
 def main(arguments: list[str]) -> int:
     """Exit 0 written or fresh, 1 stale, 2 not made."""
     parser = argparse.ArgumentParser(prog="python -m policy.page", description="Tables of docs/security.md.")
@@ -120,12 +130,8 @@ def main(arguments: list[str]) -> int:
     except (OSError, PageError, RenderError, SettingsError) as error:
         print(f"{options.page}: {error}", file=sys.stderr)
         return 2
-    if options.check:
-        if old != new:
-            print(f"{options.page} is stale: run python -m policy.page {options.page} --charts build/charts")
-        return int(old != new)
-    write_atomically(options.page, new)
-    return 0
+    remedy = f"python -m policy.page {options.page} --charts build/charts"
+    return settle(options.page, old, new, remedy, check=options.check)
 
 
 if __name__ == "__main__":

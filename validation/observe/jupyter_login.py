@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 from urllib.parse import urlsplit
 
 from validation import https
-from validation.https import Answer, CertificateError, HttpsError
+from validation.https import Answer, HttpsError
 from validation.notebook import Notebook
+from validation.observe import jupyter_workspace
 from validation.runai import driver, told
 from validation.settings import StackOutputs
 
@@ -30,27 +30,12 @@ def host(outputs: StackOutputs, name: str) -> str:
 
 def address(notebook: Notebook, plane: str, seconds: float, interval: float = 1.0) -> Json:
     """Whether the address leads to the login over verified TLS; `seconds`: a new name takes a moment."""
-    begun = time.monotonic()
-    while True:
-        try:
-            answer = notebook.request("/api")
-            shown = https.peer(notebook.ingress, notebook.host)
-            found: Json = {
-                "leadsTo": leads(answer, plane),
-                "status": answer.status,
-                "protocol": shown.protocol,
-                "issuer": shown.issuer,
-                "names": shown.names,
-                "url": f"https://{notebook.host}/",
-            }
-        except CertificateError as error:
-            return {"jupyter_workspace.address": {"error": str(error)}}
-        except HttpsError as error:
-            found = {"error": str(error)}
-        waited = time.monotonic() - begun
-        if found.get("leadsTo") == LOGIN or waited > seconds:
-            return {"jupyter_workspace.address": {**found, "seconds": round(waited, 1)}}
-        time.sleep(interval)
+
+    def login(answer: Answer) -> tuple[Json, bool]:
+        to = leads(answer, plane)
+        return {"leadsTo": to}, to == LOGIN
+
+    return jupyter_workspace.reach(notebook, login, seconds, interval)
 
 
 def closed(notebook: Notebook, plane: str) -> Json:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from validation import https, names, tokens
 from validation.cluster import Cluster, ClusterError
-from validation.https import CertificateError, HttpsError
+from validation.https import Answer, CertificateError, HttpsError
 from validation.ingress import Ingress
 from validation.notebook import Notebook, Output
 from validation.observe import jupyter_page, pods, queues
@@ -43,16 +44,28 @@ def host(at: Snapshot, namespace: str, name: str) -> str:
 
 def address(notebook: Notebook, seconds: float, interval: float = 1.0) -> Json:
     """Whether the server answers by its name over verified TLS; `seconds`: a new name takes a moment."""
+
+    def jupyter(answer: Answer) -> tuple[Json, bool]:
+        known = answer.status == 200 and "version" in answer.json()
+        return {"answersAs": "Jupyter" if known else "something else"}, answer.status == 200
+
+    return reach(notebook, jupyter, seconds, interval)
+
+
+def reach(
+    notebook: Notebook, judge: Callable[[Answer], tuple[Json, bool]], seconds: float, interval: float
+) -> Json:
+    """Ask again until `judge` calls an answer the wanted one; it also tells what the answer is."""
     begun = time.monotonic()
     while True:
+        wanted = False
         try:
             answer = notebook.request("/api")
             shown = https.peer(notebook.ingress, notebook.host)
+            told, wanted = judge(answer)
             found: Json = {
+                **told,
                 "status": answer.status,
-                "answersAs": "Jupyter"
-                if answer.status == 200 and "version" in answer.json()
-                else "something else",
                 "protocol": shown.protocol,
                 "issuer": shown.issuer,
                 "names": shown.names,
@@ -63,7 +76,7 @@ def address(notebook: Notebook, seconds: float, interval: float = 1.0) -> Json:
         except HttpsError as error:
             found = {"error": str(error)}
         waited = time.monotonic() - begun
-        if found.get("status") == 200 or waited > seconds:
+        if wanted or waited > seconds:
             return {"jupyter_workspace.address": {**found, "seconds": round(waited, 1)}}
         time.sleep(interval)
 
