@@ -11,9 +11,11 @@ import math
 import struct
 import sys
 import time
+import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # Name -> shape; the format is a magic number (2048 + dimensions), the sizes, and unsigned bytes.
 FILES: dict[str, tuple[int, ...]] = {
@@ -24,6 +26,8 @@ FILES: dict[str, tuple[int, ...]] = {
 }
 # Where the files lie below a mounted folder: plain, or as torchvision puts them.
 LAYOUTS = ("", "raw", "MNIST/raw")
+# A network that enforces policies refuses a new pod's first connections until it knows the pod's address.
+SETTLE_SECONDS = 5.0
 
 
 class DatasetError(RuntimeError):
@@ -110,16 +114,27 @@ def _fetch(origin: str, name: str, deadline: float) -> bytes:
     url = f"{origin.rstrip('/')}/{name}.gz"
     if not url.startswith(("http://", "https://")):
         raise DatasetError(f"{url}: expected an http or https address")
-    left = deadline - time.monotonic()
-    if left <= 0:
+    if deadline <= time.monotonic():
         raise DatasetError("no time left")
-    with urllib.request.urlopen(url, timeout=left) as answer:  # noqa: S310
+    with _open(url, deadline) as answer:
         parts: list[bytes] = []
         while part := answer.read1(1 << 16):
             parts.append(part)
             if time.monotonic() > deadline:
                 raise DatasetError(f"{url} is too slow")
     return unpack(name, _inflate(name, b"".join(parts)))
+
+
+def _open(url: str, deadline: float) -> Any:
+    """The answer's headers; a refused connection is tried again for SETTLE_SECONDS within the deadline."""
+    until = min(deadline, time.monotonic() + SETTLE_SECONDS)
+    while True:
+        try:
+            return urllib.request.urlopen(url, timeout=max(deadline - time.monotonic(), 0.1))  # noqa: S310
+        except urllib.error.URLError as error:
+            if not isinstance(error.reason, ConnectionRefusedError) or time.monotonic() + 0.5 > until:
+                raise
+        time.sleep(0.5)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -160,6 +162,24 @@ def test_the_mirror_serves_when_the_origin_does_not(
         assert time.monotonic() - begun < 3, "each origin is bounded"
     assert found.origin == second
     assert f"Data set: {first} does not serve it, after " in capsys.readouterr().out
+
+
+def test_an_origin_that_refuses_for_a_moment_is_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[str] = []
+    ask = urllib.request.urlopen
+
+    def later(url: str, timeout: float) -> object:
+        if len(refused) < 2:
+            refused.append(url)
+            raise urllib.error.URLError(ConnectionRefusedError(111, "Connection refused"))
+        return ask(url, timeout=timeout)
+
+    monkeypatch.setattr(dataset.urllib.request, "urlopen", later)
+    with origin(serve) as only:
+        assert dataset.load(tmp_path, [only], 5).origin == only
+    assert len(refused) == 2
 
 
 def test_without_any_origin_that_serves_all_are_named(tmp_path: Path) -> None:
