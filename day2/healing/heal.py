@@ -36,8 +36,7 @@ def _heal(pulumi: Pulumi, project: str, connect: Callable[[], Cluster]) -> bool:
             say(f"ended {name}, which a dead run had left at work")
     if pending:
         _free(state, owners, connect)
-    hooked = _hooks(state, connect)
-    missing = _namespaces(state, connect)
+    hooked, missing = _remains(state, connect)
     for owner in owners:
         say(f"stack {pulumi.stack}: taking back the lock of {owner}, which is gone")
     if owners:
@@ -62,27 +61,18 @@ def _free(state: Json, owners: list[locks.Owner], connect: Callable[[], Cluster]
         ) from None
 
 
-def _hooks(state: Json, connect: Callable[[], Cluster]) -> bool:
-    """Also after a run that ended by itself: its hook may have failed, or outlived its patience.
+def _remains(state: Json, connect: Callable[[], Cluster]) -> tuple[bool, bool]:
+    """Whether Helm hooks had left Jobs, and whether a namespace that the state tells of is not there.
 
-    A cluster that does not answer is no error here: where nothing else is wrong, `up` tells.
+    Also after a run that ended by itself: its hook may have failed, or a destroy have been cut short. A
+    cluster that does not answer is no error here: where nothing else is wrong, `up` tells.
     """
-    if not hooks.namespaces(state):
-        return False
     try:
-        return hooks.remove(connect(), state)
+        cluster = connect()
+        return hooks.remove(cluster, state), namespaces.missing(cluster, state)
     except ClusterError as error:
-        say(f"jobs of Helm hooks: not looked for, {error}")
-        return False
-
-
-def _namespaces(state: Json, connect: Callable[[], Cluster]) -> bool:
-    """Whether one that the state tells of is not there; also after a destroy that was cut short."""
-    try:
-        return namespaces.missing(connect(), state)
-    except ClusterError as error:
-        say(f"namespaces: not looked at, {error}")
-        return False
+        say(f"jobs of Helm hooks and namespaces: not looked for, {error}")
+        return False, False
 
 
 def _finish_deletions(pulumi: Pulumi, state: Json) -> None:
