@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import pulumi
 
 from components.cluster import Cluster, NodeFacts
+from components.config.model import Settings
 from components.config.sections import FakeGpus, NodePools
 from components.polling import until
-from components.settings import Settings
 
 
 class CapacityError(pulumi.RunError):

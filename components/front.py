@@ -12,12 +12,12 @@ from components.certificates import CertificateSecrets
 from components.charts import ChartSource
 from components.cluster import Cluster
 from components.config.front import domains
+from components.config.model import Settings
 from components.haproxy.inputs import NAMESPACE, SERVICE, routes
 from components.inference import Inference
 from components.ingress import Ingress, IngressInputs, places
 from components.knative.gate import KnativeGate
 from components.knative.inputs import knative_inputs
-from components.settings import Settings
 from components.tls import generate, given
 from components.tls.material import Certificates
 

@@ -12,9 +12,9 @@ from pulumi_kubernetes.core.v1 import Namespace, NamespacePatch, Secret
 
 from components.catalog import Catalog, Psa
 from components.cluster import NamespaceFacts
+from components.config.model import Settings
 from components.config.sections import Registry
 from components.labels import LEVELS, PROJECT_KEY, SCHEDULED, metadata, ours, pod_security, project_labels
-from components.settings import Settings
 
 PULL_SECRET = "runai-kit-registry"  # noqa: S105 (a name, not a secret)
 

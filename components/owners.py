@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from components.cluster import Cluster
+from components.config.model import Settings
 from components.connect import ClusterError
-from components.settings import Settings
 
 # Namespace → who runs there; each brings a KAI Scheduler with its webhooks and cluster-wide objects.
 _OWNERS = {

@@ -13,6 +13,7 @@ from components.capacity import FakeGpuGate, expected_gpus
 from components.catalog import Catalog
 from components.charts import ChartSource
 from components.cluster import Cluster, ClusterFacts, NodeFacts
+from components.config.model import Settings
 from components.connect import ClusterError
 from components.controls import Controls, control_inputs
 from components.fake_gpus import FakeGpus
@@ -27,7 +28,6 @@ from components.owners import refuse_second_scheduler
 from components.profiles import parts, profile_of
 from components.prometheus.owners import refuse_second_operator
 from components.prometheus.plan import Plan
-from components.settings import Settings
 from components.unfinished import refuse_unfinished
 from components.vks.outputs import package_parts
 from components.vks.owners import plan as plan_packages

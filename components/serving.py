@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 
 from components.catalog import Catalog, mirrored
-from components.settings import Settings
+from components.config.model import Settings
 
 if TYPE_CHECKING:
     from components.platform import Platform

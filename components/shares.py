@@ -13,7 +13,7 @@ from components.config.org import GpuQuota
 from components.config.types import UNLIMITED, GpuAmount
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 
 class ShareError(pulumi.RunError):

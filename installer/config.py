@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from components.config.model import Settings
 from components.config.serving import Certificate
-from components.settings import Settings
 
 Json = dict[str, Any]
 # Blocks whose keys are to be compared with the installer's own reference before they are used.

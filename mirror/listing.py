@@ -10,9 +10,9 @@ from pathlib import Path
 from components.addons.gpu_values import driver_image
 from components.addons.inputs import AddonInputs
 from components.catalog import Catalog, Chart, mirrored
+from components.config.model import Settings
 from components.profiles import parts
 from components.serving import workload_images
-from components.settings import Settings
 from policy.objects import images
 from policy.render import RenderError, sources
 

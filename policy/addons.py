@@ -8,7 +8,7 @@ from components.addons.inputs import AddonInputs
 from components.addons.kubeflow import manifests
 from components.addons.values import chart_values
 from components.catalog import Catalog
-from components.settings import Settings
+from components.config.model import Settings
 from policy.pod_security import Object
 
 MANIFESTS = frozenset({"trainingOperator", "mpiOperator"})

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from components.catalog import Catalog
+from components.config.model import Settings
 from components.haproxy import controller
 from components.haproxy.inputs import NAMESPACE, SERVICE, routes
 from components.haproxy.objects import deployment_spec
 from components.knative import bundle, operator
 from components.knative.inputs import NAMESPACE as SERVING
 from components.knative.inputs import knative_inputs
-from components.settings import Settings
 from policy.pod_security import Object
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from components.catalog import Catalog
+from components.config.model import Settings
 from components.kai.inputs import QUEUE_LABEL
 from components.prometheus.state_metrics import NAME, pod
-from components.settings import Settings
 from policy.pod_security import Object
 
 

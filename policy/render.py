@@ -20,6 +20,7 @@ from components.cluster import ClusterFacts
 from components.config import secrets
 from components.config.addon_parts import ROLES as ADDONS
 from components.config.errors import NAMESPACE, from_validation
+from components.config.model import Settings
 from components.full import rendered as full
 from components.kai.settings import kai_inputs
 from components.knative.bundle import BundleError
@@ -27,7 +28,7 @@ from components.namespaces import PULL_SECRET, wanted_namespaces
 from components.profiles import parts
 from components.prometheus import bundle, stack
 from components.scheduler import generation
-from components.settings import Settings, field_names
+from components.settings import field_names
 from policy.addons import MANIFESTS, addon_values, manifest_objects
 from policy.front import chart_values, haproxy_objects, knative_objects
 from policy.monitoring import state_metrics_objects

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from components import fake_gpus
 from components.catalog import Catalog
+from components.config.model import Settings
 from components.prometheus import bundle, kubelet, state_metrics
 from components.prometheus.instance import INSTANCE, SCRAPE_RULES
-from components.settings import Settings
 from policy.pod_security import Object
 
 _ANY = "*"

@@ -12,8 +12,8 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
+from components.config.model import Settings
 from components.config.types import GpuAmount
-from components.settings import Settings
 
 Part = str | int
 # One value of each JSON type.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.catalog import Catalog, Part
+from components.config.model import Settings
 from components.config.sections import Registry
-from components.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from components.catalog import Catalog
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 # Role → the part's name in the catalog. In the order of installation.
 BEFORE = {

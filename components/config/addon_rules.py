@@ -14,7 +14,7 @@ from components.config.versions import unlisted
 from components.versions import at_least
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 _TRIAL_KINDS = {"local", "kind"}
 

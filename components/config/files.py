@@ -11,7 +11,7 @@ from components.config.addon_parts import part_name, wanted
 from components.config.errors import Problem
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 
 def missing_charts(settings: Settings, catalog: Catalog, root: Path) -> Iterator[Problem]:

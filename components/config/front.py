@@ -13,7 +13,7 @@ from components.config.versions import unlisted
 from components.tls import given
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 _TRIAL_KINDS = {"local", "kind"}
 

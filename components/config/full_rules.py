@@ -15,7 +15,7 @@ from components.tls import given
 from components.tls.material import load
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 _FULL_ONLY = ("ngc", "control_plane", "cluster_agents", "service_accounts", "access_rules")
 # Vendor's rule on the first user's password.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from components.config.errors import Problem
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 
 def inference_problems(settings: Settings) -> Iterator[Problem]:

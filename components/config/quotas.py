@@ -10,7 +10,7 @@ from components.config.org import GpuQuota
 from components.config.types import GpuAmount
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 
 def quota_problems(settings: Settings) -> Iterator[Problem]:

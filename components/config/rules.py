@@ -22,7 +22,7 @@ from components.config.versions import unlisted
 from components.config.vks_rules import vks_problems
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 
 def check(settings: Settings, catalog: Catalog, root: Path, secret: frozenset[str]) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from components.config.errors import Problem
 from components.versions import at_least, numbers
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 # Run:ai 3.0, page migrate-gpu-fractions: CUDA 13.4's driver branch and the operator that knows it.
 DRIVER_BRANCH = 615

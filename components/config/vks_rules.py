@@ -14,7 +14,7 @@ from components.tls.material import load
 from components.vks.values import DCGM_FIELDS
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 # Setting → the part's name in the catalog.
 _VERSIONS = {"prometheusVersion": "vks-prometheus", "telegrafVersion": "vks-telegraf"}

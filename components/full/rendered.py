@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from components import ngc
 from components.catalog import Catalog
+from components.config.model import Settings
 from components.full import secrets, values
-from components.settings import Settings
 
 # A cluster gets its own when it is registered.
 _UID = "00000000-0000-0000-0000-000000000000"

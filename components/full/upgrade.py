@@ -9,9 +9,9 @@ from pathlib import Path
 import pulumi
 
 from components.cluster import Cluster
+from components.config.model import Settings
 from components.control_plane import RELEASE
 from components.full.saved import age
-from components.settings import Settings
 
 NAMESPACE = "runai-backend"
 

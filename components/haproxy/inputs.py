@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.catalog import Catalog
-from components.settings import Settings
+from components.config.model import Settings
 
 NAMESPACE = "haproxy-controller"
 SERVICE = "haproxy"

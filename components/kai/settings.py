@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from components.catalog import Catalog
 from components.cluster import ClusterFacts
+from components.config.model import Settings
 from components.kai.inputs import KaiInputs
 from components.labels import SCHEDULED
 from components.prometheus.instance import url
-from components.settings import Settings
 
 
 def kai_inputs(

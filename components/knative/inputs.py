@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.catalog import Catalog, Part, mirrored
+from components.config.model import Settings
 from components.serving import SERVING_NAMESPACE
-from components.settings import Settings
 
 NAMESPACE = SERVING_NAMESPACE
 KOURIER = "kourier"

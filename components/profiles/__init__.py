@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from components.addons import addon_parts
 from components.catalog import Catalog
+from components.config.model import Settings
 from components.front import front_parts
 from components.profiles.base import Profile
 from components.profiles.full import Full, full_parts
 from components.profiles.modular import Modular, modular_parts
-from components.settings import Settings
 
 if TYPE_CHECKING:
     from components.platform import Platform

@@ -8,6 +8,7 @@ import pulumi
 
 from components.catalog import Catalog
 from components.cluster_agents import AgentsInputs, ClusterAgents
+from components.config.model import Settings
 from components.control_plane import ControlPlane, ControlPlaneInputs
 from components.full.gates import ApiGate
 from components.full.rendered import around
@@ -17,7 +18,6 @@ from components.org_units import OrgUnits, Place, Tree
 from components.profiles import quotas
 from components.runai.client import Client, Json
 from components.runai.credentials import access
-from components.settings import Settings
 from components.tls import given as files
 
 if TYPE_CHECKING:

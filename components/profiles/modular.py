@@ -8,6 +8,7 @@ import pulumi
 
 from components.addons.resource_management import ResourceManagement
 from components.catalog import Catalog
+from components.config.model import Settings
 from components.kai.gate import KaiGate
 from components.kai.inputs import NAME, QUEUE_LABEL, RESERVATION
 from components.kai.settings import kai_inputs
@@ -15,7 +16,6 @@ from components.labels import SCHEDULED
 from components.profiles import quotas
 from components.queues import Queues
 from components.scheduler import Scheduler, fingerprint
-from components.settings import Settings
 
 if TYPE_CHECKING:
     from components.platform import Platform

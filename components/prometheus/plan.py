@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Any
 
 from components.catalog import Catalog
+from components.config.model import Settings
 from components.prometheus import dashboards, kubelet, rules, scrape, stack
 from components.prometheus.instance import PORT, SERVICE, seconds
-from components.settings import Settings
 
 Json = dict[str, Any]
 

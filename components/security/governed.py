@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from components.catalog import Catalog, NamespaceEntry, Psa
+from components.config.model import Settings
 from components.labels import LEVELS
-from components.settings import Settings
 
 
 @dataclass(frozen=True)

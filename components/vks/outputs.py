@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from components.catalog import Catalog
-from components.settings import Settings
+from components.config.model import Settings
 from components.tls import given
 from components.vks.owners import Plan, version
 from components.vks.values import HOMES, PROMETHEUS, TELEGRAF

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from components.cluster import Cluster
+from components.config.model import Settings
 from components.connect import ClusterError
-from components.settings import Settings
 from components.vks.installed import Installed, installed, offered
 from components.vks.values import HOMES, PROMETHEUS, TELEGRAF, unknown, values
 

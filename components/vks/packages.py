@@ -6,8 +6,8 @@ import pulumi
 from pulumi_kubernetes.core.v1 import Service, ServiceAccount
 from pulumi_kubernetes.rbac.v1 import ClusterRoleBinding
 
+from components.config.model import Settings
 from components.labels import metadata
-from components.settings import Settings
 from components.vks.owners import NAMESPACE, Plan, version
 from components.vks.package import Package, PackageInputs
 from components.vks.values import DCGM_PORT, DCGM_SERVICE, PROMETHEUS, TELEGRAF, values

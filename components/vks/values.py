@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from components.settings import Settings
+    from components.config.model import Settings
 
 Json = dict[str, Any]
 PROMETHEUS, TELEGRAF = "prometheus.kubernetes.vmware.com", "telegraf.kubernetes.vmware.com"

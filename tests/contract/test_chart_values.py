@@ -16,12 +16,12 @@ import pytest
 from components.addons.inputs import AddonInputs
 from components.addons.values import chart_values
 from components.cluster import ClusterFacts
+from components.config.model import Settings
 from components.full import rendered
 from components.kai import v0_18
 from components.kai.settings import kai_inputs
 from components.namespaces import PULL_SECRET
 from components.prometheus import stack
-from components.settings import Settings
 from policy import front
 from tests.contract.doubles import names, schema
 from tests.full import FULL

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from components.catalog import load_catalog
-from components.settings import Settings
+from components.config.model import Settings
 
 CATALOG = load_catalog()
 

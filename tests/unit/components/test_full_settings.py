@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from components.config.errors import SettingsError
-from components.settings import Settings, load
+from components.config.model import Settings
+from components.settings import load
 from tests.full import AGENTS, EVERYTHING_FULL, FULL, PASSWORD, SECRETS, write_files
 from tests.stack import CATALOG, LOCAL, changed, engine_env
 from tests.unit.components.test_settings_corpus import places, shown, wrong

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from components.config import errors
 from components.config.errors import Problem, SettingsError, path_of
-from components.settings import Settings, load
+from components.config.model import Settings
+from components.settings import load
 from tests import corpus
 from tests.full import write_files
 from tests.stack import CATALOG, LOCAL, changed, engine_env

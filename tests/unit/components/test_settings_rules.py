@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from components.config.errors import SettingsError
-from components.settings import Settings, load
+from components.config.model import Settings
+from components.settings import load
 from tests.stack import (
     CATALOG,
     EVERYTHING,
