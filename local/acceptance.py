@@ -52,7 +52,7 @@ class Suite:
         begun = time.monotonic()
         try:
             if not self.own or self._step(
-                "cluster", sys.executable, "-m", "local.demo", "--until", "up,load-lab"
+                "cluster", sys.executable, "-m", "local.demo", "--until", "up,load-lab,load-database"
             ):
                 self._step("tests", str(paths.VENV / "bin" / "pytest"), *self._pytest(), *options)
         finally:

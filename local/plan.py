@@ -5,7 +5,20 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from local import charts, enforcer, engine, images, node, packages, paths, rootfs, shell, stack, tools
+from local import (
+    charts,
+    database,
+    enforcer,
+    engine,
+    images,
+    node,
+    packages,
+    paths,
+    rootfs,
+    shell,
+    stack,
+    tools,
+)
 from local.cluster import create, enforce, load, mirror
 from local.stages import Stage
 
@@ -43,10 +56,12 @@ def stages() -> list[Stage]:
 
 
 def optional() -> list[Stage]:
-    """Return the stages beside the demo's, for tests: what enforces NetworkPolicies.
+    """Return the stages beside the demo's, for tests: what enforces NetworkPolicies, and a database."""
+    return [*_enforcing(), *_database()]
 
-    Nothing is built for it where the nodes are upstream's, whose network plugin enforces them itself.
-    """
+
+def _enforcing() -> list[Stage]:
+    """Nothing is built where the nodes are upstream's, whose network plugin enforces policies itself."""
     if mirror.upstream() and not mirror.address():
         return [Stage("enforce", enforce.start, cold=1, needs=["cluster"])]
     needs = ["engine", f"root-{enforcer.ROOT}", f"tools-{enforcer.GROUP}"]
@@ -55,6 +70,17 @@ def optional() -> list[Stage]:
         _root(enforcer.ROOT),
         Stage("image-enforcer", enforcer.build, cold=5, needs=needs, done=enforcer.archive().exists),
         Stage("enforce", enforce.start, cold=10, needs=["cluster", "image-enforcer"]),
+    ]
+
+
+def _database() -> list[Stage]:
+    """Return the stages of a real PostgreSQL, which stands in the place of the control plane's own."""
+    made = database.archive()
+    needs = ["engine", f"root-{database.ROOT}"]
+    return [
+        _root(database.ROOT),
+        Stage("image-database", database.build, cold=10, needs=needs, done=made.exists),
+        _load(database.KIND, made, "image-database", cold=10),
     ]
 
 
@@ -99,7 +125,7 @@ def _node_images() -> list[Stage]:
 
 def _root(kind: str) -> Stage:
     make = partial(rootfs.make, kind)
-    cold = {"lab": 150, enforcer.ROOT: 15}.get(kind, 75)
+    cold = {"lab": 150, enforcer.ROOT: 15, database.ROOT: 60}.get(kind, 75)
     return Stage(f"root-{kind}", make, cold=cold, needs=["packages"], done=rootfs.archive(kind).exists)
 
 
@@ -122,16 +148,17 @@ def _own_images() -> list[Stage]:
 
     What the lab's large ones need is done beside the stack, which does not use them.
     """
-    return [_root("lab"), *(_images(kind) for kind in LOADED), *(_load(kind) for kind in LOADED)]
+    loads = [_load(kind, images.archive(kind), f"images-{kind}", cold) for kind, cold in LOADED.items()]
+    return [_root("lab"), *(_images(kind) for kind in LOADED), *loads]
 
 
-def _load(kind: str) -> Stage:
+def _load(kind: str, archive: Path, built_by: str, cold: int) -> Stage:
     return Stage(
         f"load-{kind}",
-        partial(load.load, kind),
-        cold=LOADED[kind],
-        needs=["cluster", f"images-{kind}"],
-        done=partial(load.loaded, kind),
+        partial(load.load, kind, archive),
+        cold=cold,
+        needs=["cluster", built_by],
+        done=partial(load.loaded, kind, archive),
     )
 
 

@@ -32,6 +32,13 @@ AMD = tuple(
         "ucx/libucm_rocm",
     )
 )
+# What a small server does without: just-in-time compilation, without whose module PostgreSQL goes on, Perl of
+# Debian's wrappers, sources of locales.
+WRAPPED = (
+    *("/usr/lib/postgresql/*/lib/llvmjit*.so", "/usr/lib/postgresql/*/lib/bitcode/*"),
+    *(f"/usr/lib/x86_64-linux-gnu/{name}*" for name in ("libLLVM", "libz3", "libperl", "perl")),
+    *("/usr/share/perl*", "/usr/share/i18n/*"),
+)
 
 
 BASE = "localhost/runai-kit"
@@ -81,6 +88,7 @@ ROOTS = {
         [*SPARE, *AMD],
     ),
     "firewall": Root(SUITE, ["iptables", "ipset"], bare=True),
+    "database": Root(SUITE, ["postgresql-15", "dash"], [*SPARE, *WRAPPED], bare=True),
 }
 
 

@@ -6,7 +6,7 @@ import json
 import shlex
 from pathlib import Path
 
-from local import engine, images, paths, shell
+from local import engine, paths, shell
 from local.cluster import create
 
 
@@ -15,15 +15,15 @@ def stamp(kind: str) -> Path:
     return paths.STATE / f"loaded-{kind}"
 
 
-def loaded(kind: str) -> bool:
-    """Return whether the nodes of this very cluster have today's archive."""
-    return create.exists() and stamp(kind).exists() and stamp(kind).read_text() == _identity(kind)
+def loaded(kind: str, archive: Path) -> bool:
+    """Return whether the nodes of this very cluster have this archive of a kind."""
+    return create.exists() and stamp(kind).exists() and stamp(kind).read_text() == _identity(archive)
 
 
-def load(kind: str) -> None:
+def load(kind: str, archive: Path) -> None:
     """Load the images of a kind, and note it."""
-    everywhere(images.archive(kind))
-    stamp(kind).write_text(_identity(kind))
+    everywhere(archive)
+    stamp(kind).write_text(_identity(archive))
 
 
 def everywhere(archive: Path) -> None:
@@ -35,10 +35,10 @@ def everywhere(archive: Path) -> None:
     shell.run(["sh", "-c", "\n".join(lines)], env=engine.environment())
 
 
-def _identity(kind: str) -> str:
+def _identity(archive: Path) -> str:
     """Return the archive's name and the cluster's, which is the id of its first namespace."""
     uid = shell.read([*create.kubectl(), "get", "namespace", "kube-system", "-o", "jsonpath={.metadata.uid}"])
-    return f"{images.archive(kind).name} {uid}"
+    return f"{archive.name} {uid}"
 
 
 def _nodes() -> list[str]:

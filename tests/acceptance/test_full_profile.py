@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 import os
 import shutil
@@ -24,11 +25,14 @@ from components.full.saved import folder_of
 from components.runai.access import Access
 from components.runai.client import Client
 from day2.backup.__main__ import main as backup
+from day2.backup.database import FILE as DUMP
+from day2.backup.document import Database, read
 from day2.backup.live import DEPARTMENTS, PROJECTS, look
 from day2.bundle.make import Options
 from day2.bundle.make import make as bundle
 from policy.render import read_stack, sources
-from tests.acceptance.canary import leaking, leaks
+from tests.acceptance import own_database
+from tests.acceptance.canary import leaking, leaks, watched_arguments
 from tests.acceptance.commands import YES, pulumi
 from tests.acceptance.conftest import ROOT, Kubectl
 from tests.acceptance.full_stack import ADMIN, NAME, PASSWORD, FullStack, doubles, stand_in
@@ -182,7 +186,7 @@ def test_org_units_are_saved_lost_and_brought_back(
     child = {**quota, "parentId": department["id"], "requestedNamespace": "runai-by-hand"}
     client.post(PROJECTS, {**child, "name": "by-hand"})
     before = look(client).tree
-    # The chart's double brings no database.
+    # The chart's double brings no database: that comes with the next test.
     assert backup(["save", NAME], stack.project) == 1
     assert "StatefulSet runai-backend/runai-backend-postgresql: found no such" in capsys.readouterr().err
     assert backup(["save", NAME, "--no-database"], stack.project) == 0
@@ -204,6 +208,28 @@ def test_org_units_are_saved_lost_and_brought_back(
         for item in list(client.pages(path, key)):
             if item["name"] == "by-hand":
                 client.delete(f"{path}/{item['id']}")
+
+
+@pytest.mark.req("I6", "I13")
+def test_before_an_upgrade_the_database_is_saved_lost_and_brought_back(
+    stack: FullStack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = set(folder_of(stack.project, NAME).glob("*"))
+    with own_database.running(stack.cluster) as database, watched_arguments() as arguments:
+        database.sql("create table projects as select 'team-a' as name, 2 as gpus")
+        assert backup(["save", NAME], stack.project) == 0
+        told = capsys.readouterr()
+        (folder,) = set(folder_of(stack.project, NAME).glob("*")) - before
+        dump = folder / DUMP
+        digest = hashlib.sha256(dump.read_bytes()).hexdigest()
+        assert read(folder).database == Database(file=DUMP, bytes=dump.stat().st_size, sha256=digest)
+        assert f"database: {DUMP}, {dump.stat().st_size} bytes" in told.out
+        assert dump.stat().st_mode & 0o777 == 0o600
+        database.sql("drop table projects")
+        database.restore(dump)
+        assert database.sql("select name, gpus from projects") == "team-a|2"
+    said = (told.out + told.err).encode() + (folder / FILE).read_bytes() + b"".join(arguments)
+    assert leaks(said, database.secret) == []
 
 
 def _ca(stack: FullStack) -> str:

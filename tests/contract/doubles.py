@@ -36,7 +36,8 @@ def schema(name: str) -> dict[str, Any]:
 def pack(name: str, version: str, folder: Path) -> Path:
     """The double as a chart archive of that version below `folder`.
 
-    Its own values are none: whatever the real chart would default to, the kit has to say or to leave alone.
+    Its own values are none but what the kit reads of them: whatever else the real chart would default to, the
+    kit has to say or to leave alone.
     Raises subprocess.CalledProcessError with Helm's words.
     """
     work = folder / "work" / name

@@ -12,6 +12,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import yaml
 
 from components.addons.inputs import AddonInputs
 from components.addons.values import chart_values
@@ -20,9 +21,11 @@ from components.config.model import Settings
 from components.full import rendered
 from components.kai import v0_18
 from components.kai.settings import kai_inputs
+from components.merging import merged
 from components.namespaces import PULL_SECRET
 from components.prometheus import stack
 from policy import front
+from tests.contract.doubles import CHARTS as CHARTS_FOLDER
 from tests.contract.doubles import names, schema
 from tests.full import FULL
 from tests.stack import CATALOG, LOCAL, changed, settings
@@ -163,6 +166,16 @@ def test_a_value_that_the_chart_does_not_know_is_refused(chart: str) -> None:
             continue
         assert not judge(chart).is_valid(values), place
     assert not judge(chart).is_valid({**values_of(chart), "noSuchValue": 1})
+
+
+@pytest.mark.req("I6")
+def test_the_control_planes_own_database_has_a_password_and_no_address() -> None:
+    own = yaml.safe_load((CHARTS_FOLDER / "control-plane" / "values.yaml").read_text())
+    plane = rendered.chart_values("controlPlane", settings(FULL), CATALOG, PULL_SECRET)
+    judge("control-plane").validate(merged(own, plane))
+    judge("control-plane").validate(merged(own, values_of("control-plane")))
+    away = merged(plane, {"global": {"postgresql": {"auth": {"host": "db.example.test"}}}})
+    assert not judge("control-plane").is_valid(merged(own, away))
 
 
 def _open(chart: str, key: str) -> bool:

@@ -10,6 +10,8 @@ import pytest
 from local import demo, paths, plan, shell, storage, tools
 from local.cluster import mirror, network
 
+DATABASE = {"root-database", "image-database", "load-database"}
+
 
 @pytest.fixture(autouse=True)
 def no_registries(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,17 +78,25 @@ def test_large_images_are_loaded_beside_the_stack_and_before_the_tests() -> None
 def test_what_enforces_policies_is_no_part_of_the_demo() -> None:
     demo_stages, beside = plan.stages(), plan.optional()
     needs = {stage.name: set(stage.needs) for stage in beside}
-    assert set(needs) == {"tools-kube-router", "root-firewall", "image-enforcer", "enforce"}
+    enforcing = {"tools-kube-router", "root-firewall", "image-enforcer", "enforce"}
+    assert set(needs) == enforcing | DATABASE
     assert not set(needs) & {name for stage in demo_stages for name in (stage.name, *stage.needs)}
     wanted = {stage.name for stage in plan.until([*demo_stages, *beside], "enforce")}
-    assert {"cluster", "tools-kubernetes", *needs} <= wanted
-    assert "up" not in wanted
+    assert {"cluster", "tools-kubernetes", *enforcing} <= wanted
+    assert not wanted & {"up", *DATABASE}
+
+
+@pytest.mark.req("E1", "I6")
+def test_a_database_is_loaded_for_tests_that_ask_for_it() -> None:
+    wanted = {stage.name for stage in plan.until([*plan.stages(), *plan.optional()], "load-database")}
+    assert wanted >= {"cluster", *DATABASE}
+    assert not wanted & {"up", "image-enforcer"}
 
 
 @pytest.mark.req("E2")
 def test_kinds_own_network_plugin_needs_no_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mirror, "answers", lambda registry: True)
-    assert [stage.name for stage in plan.optional()] == ["enforce"]
+    assert {stage.name for stage in plan.optional()} == {"enforce", *DATABASE}
 
 
 @pytest.mark.req("E2")

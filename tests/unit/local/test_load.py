@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local import images, paths, shell
+from local import paths, shell
 from local.cluster import load
 
 pytestmark = pytest.mark.req("E1")
@@ -26,13 +26,12 @@ def nodes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     listed = {"items": [{"metadata": {"name": name}} for name in NODES]}
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr(paths, "STATE", tmp_path)
-    monkeypatch.setattr(images, "archive", lambda kind: tmp_path / "a b.tar")
     monkeypatch.setattr(shell, "read", lambda words: "uid" if "namespace" in words else json.dumps(listed))
     return tmp_path
 
 
 def test_every_worker_gets_the_archive(nodes: Path) -> None:
-    load.load("lab")
+    load.load("lab", nodes / "a b.tar")
     assert sorted(path.name for path in nodes.glob("got-*")) == ["got-kit-worker", "got-kit-worker2"]
     assert (nodes / "got-kit-worker2").read_text() == "archive"
     assert load.stamp("lab").exists()
@@ -44,5 +43,5 @@ def test_one_refusal_fails_and_leaves_no_mark(
 ) -> None:
     monkeypatch.setenv("BROKEN", broken)
     with pytest.raises(shell.CommandError, match="no space"):
-        load.load("lab")
+        load.load("lab", nodes / "a b.tar")
     assert not load.stamp("lab").exists()

@@ -7,7 +7,20 @@ from pathlib import Path
 import pytest
 import yaml
 
-from local import bundles, charts, contents, downloads, enforcer, images, node, paths, stack, tools
+from local import (
+    bundles,
+    charts,
+    contents,
+    database,
+    downloads,
+    enforcer,
+    images,
+    node,
+    paths,
+    rootfs,
+    stack,
+    tools,
+)
 from local.cluster import enforce
 
 CATALOG = yaml.safe_load((paths.ROOT / "components" / "catalog.yaml").read_text())
@@ -76,6 +89,12 @@ def test_the_enforcer_is_tagged_with_the_version_that_is_compiled() -> None:
     assert [c["image"] for c in daemon["spec"]["template"]["spec"]["containers"]] == [enforcer.IMAGE]
     # What is compiled once for both only stays so with the same versions.
     assert _pinned("kube-router", "k8s.io/client-go") == f"v0.{node.KUBERNETES.removeprefix('v1.')}"
+
+
+def test_the_database_is_tagged_as_its_package_and_suite() -> None:
+    root = rootfs.ROOTS[database.ROOT]
+    assert f"postgresql-{database.MAJOR}" in root.packages
+    assert database.IMAGE.endswith(f":{database.MAJOR}-{root.suite}")
 
 
 def test_every_package_of_an_image_is_pinned_by_hash() -> None:
