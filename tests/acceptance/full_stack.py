@@ -16,7 +16,7 @@ from typing import Any
 
 import yaml
 
-from components.catalog import Catalog
+from components.catalog import Catalog, Chart
 from policy.objects import images
 from tests.acceptance import commands
 from tests.acceptance.canary import CANARY, watched_arguments
@@ -98,6 +98,10 @@ class FullStack:
             config["runai-kit:controlPlane"]["admin"] = secret
         self.file.write_text(yaml.safe_dump(whole, sort_keys=False))
 
+    def change(self, section: str, **values: Any) -> None:
+        """Other values of a section that this stack has, until a test takes them from `changes`."""
+        self.changes[section] = {**_sections(self)[section], **values}
+
     def begin(self) -> None:
         """Make the stack, and encrypt the first user's password."""
         self.file.parent.mkdir(parents=True)
@@ -123,9 +127,14 @@ def doubles(folder: Path, catalog: Catalog) -> Iterator[tuple[Registry, Running]
         for key, archive in pack_all(catalog, folder / "packed").items():
             chart = catalog.parts[key].chart
             assert chart is not None
-            home = chart.path().rpartition("/")[0]
-            charts.run(str(HELM), "push", str(archive), f"oci://{charts.address}/doubles/{home}")
+            publish(charts, archive, chart)
         yield charts, plane
+
+
+def publish(charts: Registry, archive: Path, chart: Chart) -> None:
+    """A chart under the address that a mirror gives it."""
+    home = chart.path().rpartition("/")[0]
+    charts.run(str(HELM), "push", str(archive), f"oci://{charts.address}/doubles/{home}")
 
 
 def stand_in(objects: list[dict[str, Any]], nodes: list[str]) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from components.catalog import Catalog
 from components.full.saved import NAME as FILE
 from components.full.saved import folder_of
 from components.runai.access import Access
@@ -31,7 +32,7 @@ from day2.backup.live import DEPARTMENTS, PROJECTS, look
 from day2.bundle.make import Options
 from day2.bundle.make import make as bundle
 from policy.render import read_stack, sources
-from tests.acceptance import own_database
+from tests.acceptance import next_release, own_database
 from tests.acceptance.canary import leaking, leaks, watched_arguments
 from tests.acceptance.commands import YES, pulumi
 from tests.acceptance.conftest import ROOT, Kubectl
@@ -64,7 +65,6 @@ def stack(
     """The stack, up; afterwards the cluster is as it was."""
     folder = tmp_path_factory.mktemp("full")
     cluster = {"context": outputs.context, "kubeconfig": outputs.kubeconfig}
-    nodes = [node["metadata"]["name"] for node in kubectl("get", "nodes")["items"]]
     charts = folder / "charts"
     shutil.copytree(ROOT / "build" / "charts", charts)
     for name in MANIFESTS:
@@ -80,7 +80,7 @@ def stack(
                 chart = CATALOG.parts[key].chart
                 assert chart is not None
                 shutil.copyfile(archive, charts / chart.file)
-            stand_in(rendered(made, charts), nodes)
+            stand_in(rendered(made, CATALOG), nodes(kubectl))
             try:
                 made.pulumi("up", "--yes", "--skip-preview", "--diff")
                 yield made
@@ -95,12 +95,17 @@ def stack(
         pulumi("up", *YES).well()
 
 
+def nodes(kubectl: Kubectl) -> list[str]:
+    """All nodes by name, which are this machine's containers, too."""
+    return [node["metadata"]["name"] for node in kubectl("get", "nodes")["items"]]
+
+
 def definitions(api: Cluster) -> set[str]:
     """Names of all kinds that are defined by somebody."""
     return {item["metadata"]["name"] for item in api.items(names.CRDS)}
 
 
-def rendered(stack: FullStack, charts: Path) -> list[Json]:
+def rendered(stack: FullStack, catalog: Catalog) -> list[Json]:
     """Everything that doubles of both Grove versions and of all other parts make."""
     found: list[Json] = []
     for version in ("0.1.0-alpha.13", "0.1.0-alpha.17"):
@@ -108,8 +113,8 @@ def rendered(stack: FullStack, charts: Path) -> list[Json]:
         settings = settings.model_copy(
             update={"grove": settings.grove.model_copy(update={"enabled": True, "version": version})}
         )
-        for source in sources(settings, CATALOG, charts, HELM):
-            part = CATALOG.parts[source.name]
+        for source in sources(settings, catalog, stack.folder / "charts", HELM):
+            part = catalog.parts[source.name]
             if part.name not in {"knative-serving", "haproxy", "prometheus-operator", "kube-state-metrics"}:
                 found += source.objects
     return found
@@ -230,6 +235,28 @@ def test_before_an_upgrade_the_database_is_saved_lost_and_brought_back(
         assert database.sql("select name, gpus from projects") == "team-a|2"
     said = (told.out + told.err).encode() + (folder / FILE).read_bytes() + b"".join(arguments)
     assert leaks(said, database.secret) == []
+
+
+@pytest.mark.req("I6", "I14")
+def test_another_version_of_the_control_plane_waits_for_a_backup(stack: FullStack, kubectl: Kubectl) -> None:
+    saved = folder_of(stack.project, NAME)
+    aside = saved.with_name("aside")
+    newer = next_release.take(stack)
+    saved.rename(aside)
+    try:
+        assert "`pulumi up` will refuse" in stack.pulumi("preview")
+        refused = stack.pulumi("up", "--yes", "--skip-preview", fails=True)
+    finally:
+        aside.rename(saved)
+    assert f"found {next_release.OLD} installed, and no backup" in refused
+    assert "Nothing was changed." in refused
+    assert next_release.installed() == {f"{part}-{next_release.OLD}" for part in next_release.PARTS}
+    stand_in(rendered(stack, newer), nodes(kubectl))
+    stack.pulumi("up", "--yes", "--skip-preview")
+    assert next_release.installed() == {f"{part}-{next_release.NEW}" for part in next_release.PARTS}
+    # Still the same cluster to the control plane.
+    assert len(stack.plane.state.clusters) == 1
+    stack.pulumi("preview", "--expect-no-changes")
 
 
 def _ca(stack: FullStack) -> str:
