@@ -42,9 +42,9 @@ def begin(log: Path, *command: str) -> subprocess.Popen[bytes]:
 def reached(process: subprocess.Popen[bytes], log: Path, moment: str, seconds: float = 240) -> None:
     """Wait until a line of the log matches `moment`; AssertionError when the command ends without."""
     pattern, end = re.compile(moment), time.monotonic() + seconds
-    while not pattern.search(log.read_text(errors="replace") if log.exists() else ""):
-        assert process.poll() is None, f"ended before {moment!r}:\n{log.read_text()[-3000:]}"
-        assert time.monotonic() < end, f"{moment!r} not within {seconds:g} s:\n{log.read_text()[-3000:]}"
+    while not pattern.search(said := log.read_text(errors="replace") if log.exists() else ""):
+        assert process.poll() is None, f"ended before {moment!r}:\n{said[-3000:]}"
+        assert time.monotonic() < end, f"{moment!r} not within {seconds:g} s:\n{said[-3000:]}"
         time.sleep(0.05)
 
 
@@ -82,21 +82,13 @@ def nothing() -> None:
     """Whatever is there, also after a test that failed, is taken away."""
     if left() != NOTHING:
         run("make", "--no-print-directory", "heal", "ENV=local").well()
-        destroy()
-
-
-def destroy() -> None:
-    """What `make destroy YES=1` runs, on what is idle; afterwards the stack's state is empty."""
-    _end_serving()
-    operating.destroy().well()
-    assert left() == NOTHING
+        _end_serving()
+        operating.destroy("--workloads", "--purge").well()
+        assert left() == NOTHING
 
 
 def _end_serving() -> None:
-    """Knative's pods take 45 s to drain, whatever they are given: here nobody is served, and none is missed.
-
-    test_destroy waits for them.
-    """
+    """Knative's pods take 45 s to drain, whatever they are given: here nobody is served."""
     kubectl = ("kubectl", "-n", "knative-serving")
     run(*kubectl, "scale", "deployment", "--all", "--replicas=0")
     run(*kubectl, "delete", "pod", "--all", "--grace-period=0", "--force")
