@@ -107,6 +107,11 @@ class FullStack:
         self.file.parent.mkdir(parents=True)
         for name in ("Pulumi.yaml", "__main__.py", "components"):
             (self.project / name).symlink_to(ROOT / name)
+        # A local cluster's kubeconfig is told by a path below the project.
+        here = Path(self.cluster["kubeconfig"]).parent
+        link = self.project / here.relative_to(ROOT)
+        link.parent.mkdir()
+        link.symlink_to(here)
         self.pulumi("stack", "select", "--create")
         key = "runai-kit:controlPlane.admin.password"
         self.pulumi("config", "set", "--secret", "--path", key, text=PASSWORD)
