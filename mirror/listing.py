@@ -38,6 +38,11 @@ def listing(settings: Settings, catalog: Catalog, charts: Path, helm: Path, fetc
     chosen = parts(settings, catalog)
     found = [*_charts(chosen, catalog), *_catalog(chosen, settings, catalog), *_tests(settings, catalog)]
     if fetch:
+        if settings.profile == "full" and not settings.ngc.accept_license:
+            raise RenderError(
+                "runai-kit:ngc.acceptLicense: found false; expected true before anything of NGC is fetched; "
+                "read NVIDIA's terms, which the stack file names, and set it if you accept them"
+            )
         for chart in missing(chosen, catalog, charts):
             pull(chart, charts, helm)
     found += _rendered(settings, catalog, charts, helm)

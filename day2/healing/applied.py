@@ -2,7 +2,8 @@
 
 Pulumi applies each resource under a field manager of its own. The next run takes the object for new and uses
 another name, which the API server refuses where a default makes the two differ. Without the dead manager's
-entry the fields belong to nobody, and the next run takes them; the object itself stays as it is.
+entry the fields belong to nobody, and the next run takes them; the object itself stays as it is. One entry
+has to stay: for an object without any, the API server makes up a manager of everything that is there.
 """
 
 from __future__ import annotations
@@ -16,6 +17,13 @@ from day2.kinds import Kinds
 from validation.cluster import Cluster
 
 MANAGER = "pulumi-kubernetes-"
+# Of a manager that holds no field.
+NOBODY = {
+    "manager": "runai-kit",
+    "operation": "Update",
+    "fieldsType": "FieldsV1",
+    "fieldsV1": {"f:metadata": {}},
+}
 # The cluster's clock and that of the dead run may differ by this.
 TOLERANCE = timedelta(minutes=1)
 
@@ -40,13 +48,15 @@ def disown(cluster: Cluster, state: Json, since: datetime | None) -> None:
         kind = kinds.find(item.api_version, item.kind)
         path = kind.path(item.namespace, item.name) if kind else ""
         found = cluster.find(path) if path else None
-        entries = (found or {}).get("metadata", {}).get("managedFields") or []
+        if not found:
+            continue
+        entries = found["metadata"].get("managedFields") or []
         kept = [entry for entry in entries if not _dead(entry, since)]
-        if len(kept) == len(entries):
+        if entries and len(kept) == len(entries):
             continue
         say(f"{item.kind} {item.name}: there already, the next run may take it over")
-        # An empty list would change nothing; one empty entry means none.
-        cluster.patch(path, {"metadata": {"managedFields": kept or [{}]}})
+        nobody = NOBODY | {"apiVersion": item.api_version}
+        cluster.patch(path, {"metadata": {"managedFields": kept or [nobody]}})
 
 
 def started(state: Json) -> Iterator[Started]:

@@ -160,6 +160,7 @@ def _sections(stack: FullStack) -> dict[str, dict[str, Any]]:
 
     return {
         "cluster": {"kind": "local", **stack.cluster},
+        "ngc": {"acceptLicense": True},
         "charts": {
             "source": "mirror",
             "prefix": f"{stack.charts.address}/doubles",

@@ -142,4 +142,6 @@ if __name__ == "__main__":
     try:
         print(f"Data set: served by {load(chosen.data, chosen.origin, chosen.origin_timeout).origin}")
     except DatasetError as error:
-        sys.exit(f"error: {error}")
+        # The log's last word: two streams may change places on their way into it.
+        print(f"error: {error}", flush=True)
+        sys.exit(1)

@@ -163,4 +163,6 @@ if __name__ == "__main__":
     try:
         main()
     except dataset.DatasetError as error:
-        sys.exit(f"error: {error}")
+        # The log's last word: two streams may change places on their way into it.
+        print(f"error: {error}", flush=True)
+        sys.exit(1)

@@ -200,4 +200,6 @@ def test_it_runs_by_itself_and_fails_with_one_line(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=30)
     assert done.returncode == 1
     assert "Data set: http://127.0.0.1:1/ does not serve it" in done.stdout
-    assert done.stderr == "error: none of the origins served the data set: http://127.0.0.1:1/\n"
+    last = done.stdout.splitlines()[-1]
+    assert last == "error: none of the origins served the data set: http://127.0.0.1:1/"
+    assert done.stderr == ""

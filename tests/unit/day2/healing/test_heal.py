@@ -156,6 +156,18 @@ def test_fields_of_a_dead_manager_belong_to_nobody() -> None:
     assert [entry["manager"] for entry in change["metadata"]["managedFields"]] == ["kubectl"]
 
 
+@pytest.mark.parametrize("managers", [(), ("pulumi-kubernetes-f64a9e0d",)], ids=["none", "the dead one"])
+def test_an_object_never_is_without_any_entry(managers: tuple[str, ...]) -> None:
+    """Else the API server makes up a manager of all its fields, with which the next run conflicts."""
+    api = Api(objects={PATH: managed(*managers)})
+    begun = {"pending_operations": [operation(DAEMON_SET, "fake-gpu")]}
+    applied.disown(api.cluster(), begun, datetime(2026, 11, 30, 22, 29, tzinfo=UTC))
+    (entry,) = api.patched[PATH]["metadata"]["managedFields"]
+    assert (entry["manager"], entry["apiVersion"]) == ("runai-kit", "apps/v1")
+    # Itself, not what is below it.
+    assert entry["fieldsV1"] == {"f:metadata": {}}
+
+
 @pytest.mark.parametrize(
     ("begun", "since"),
     [
