@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from local import engine, paths, rootfs, shell
+from local import bare, paths, rootfs
 
 # Debian 12's. The vendor's is 16; 17 is known to break the product.
 MAJOR = "15"
@@ -23,28 +23,12 @@ _SOCKET = "/var/run/postgresql"
 
 def archive() -> Path:
     """Return the cached archive of the image, named by everything that goes into it."""
-    key = paths.key([Path(__file__), SERVE, rootfs.archive(ROOT).name])
-    return paths.cache() / "images" / f"{KIND}-{key}.tar"
+    return bare.archive(KIND, ROOT, Path(__file__), SERVE)
 
 
 def build() -> None:
     """Build the image and save it."""
-    target, env = archive(), engine.environment()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    work = target.with_suffix(".work")
-    shutil.rmtree(work, ignore_errors=True)
-    _context(work)
-    quiet = ["--quiet", "--pull=never", "--layers=false", "--network=none"]
-    shell.run(["podman", "build", *quiet, "-t", IMAGE, work], env=env)
-    partial = target.with_suffix(".partial.tar")
-    partial.unlink(missing_ok=True)
-    shell.run(["podman", "save", "--format", "docker-archive", "-o", partial, IMAGE], env=env)
-    shell.run(["podman", "rmi", "--force", IMAGE], env=env)
-    partial.rename(target)
-    for older in target.parent.glob(f"{KIND}-*.tar"):
-        if older != target:
-            older.unlink()
-    shutil.rmtree(work)
+    bare.build(IMAGE, KIND, archive(), _context)
 
 
 def _context(work: Path) -> None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from local import engine, paths, rootfs, shell, tools
+from local import bare, rootfs, tools
 
 IMAGE = "kind.local/kube-router:2.1.0"
-GROUP, ROOT = "kube-router", "firewall"
+KIND, GROUP, ROOT = "enforcer", "kube-router", "firewall"
 # The same kernel tables as kube-proxy's, whose image has Debian's default.
 _LINKS = ("iptables", "iptables-save", "iptables-restore")
 _TABLES = "xtables-nft-multi"
@@ -20,16 +20,16 @@ _TABLES = "xtables-nft-multi"
 
 def archive() -> Path:
     """Return the cached archive of the image, named by everything that goes into it."""
-    key = paths.key([Path(__file__), tools.groups()[GROUP].folder.name, rootfs.archive(ROOT).name])
-    return paths.cache() / "images" / f"enforcer-{key}.tar"
+    return bare.archive(KIND, ROOT, Path(__file__), tools.groups()[GROUP].folder.name)
 
 
 def build() -> None:
     """Build the image and save it."""
-    target, env = archive(), engine.environment()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    work = target.with_suffix(".work")
-    shutil.rmtree(work, ignore_errors=True)
+    bare.build(IMAGE, KIND, archive(), _context)
+
+
+def _context(work: Path) -> None:
+    """The program and the links that Debian would have made, put over the root."""
     commands = work / "root" / "usr" / "sbin"
     commands.mkdir(parents=True)
     shutil.copyfile(tools.groups()[GROUP].folder / "kube-router", commands / "kube-router")
@@ -42,14 +42,3 @@ def build() -> None:
         'ENV PATH="/usr/sbin:/usr/bin:/sbin:/bin"\n'
         'ENTRYPOINT ["/usr/sbin/kube-router"]\n'
     )
-    quiet = ["--quiet", "--pull=never", "--layers=false", "--network=none"]
-    shell.run(["podman", "build", *quiet, "-t", IMAGE, work], env=env)
-    partial = target.with_suffix(".partial.tar")
-    partial.unlink(missing_ok=True)
-    shell.run(["podman", "save", "--format", "docker-archive", "-o", partial, IMAGE], env=env)
-    shell.run(["podman", "rmi", "--force", IMAGE], env=env)
-    partial.rename(target)
-    for older in target.parent.glob("enforcer-*.tar"):
-        if older != target:
-            older.unlink()
-    shutil.rmtree(work)

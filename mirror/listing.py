@@ -10,6 +10,7 @@ from pathlib import Path
 from components.addons.gpu_values import driver_image
 from components.addons.inputs import AddonInputs
 from components.catalog import Catalog, Chart, mirrored
+from components.config.full_rules import unlicensed
 from components.config.model import Settings
 from components.profiles import parts
 from components.serving import workload_images
@@ -38,11 +39,8 @@ def listing(settings: Settings, catalog: Catalog, charts: Path, helm: Path, fetc
     chosen = parts(settings, catalog)
     found = [*_charts(chosen, catalog), *_catalog(chosen, settings, catalog), *_tests(settings, catalog)]
     if fetch:
-        if settings.profile == "full" and not settings.ngc.accept_license:
-            raise RenderError(
-                "runai-kit:ngc.acceptLicense: found false; expected true before anything of NGC is fetched; "
-                "read NVIDIA's terms, which the stack file names, and set it if you accept them"
-            )
+        for problem in unlicensed(settings) if settings.profile == "full" else ():
+            raise RenderError(str(problem))
         for chart in missing(chosen, catalog, charts):
             pull(chart, charts, helm)
     found += _rendered(settings, catalog, charts, helm)

@@ -53,10 +53,10 @@ def _modular(settings: Settings) -> Iterator[Problem]:
             )
 
 
-def _license(settings: Settings) -> Iterator[Problem]:
-    ngc = settings.ngc
+def unlicensed(settings: Settings) -> Iterator[Problem]:
+    """The problem of a stack that would use NGC without the user's word on its terms."""
     installs = settings.control_plane.source == "install" or settings.cluster_agents.enabled
-    if installs and not ngc.accept_license:
+    if installs and not settings.ngc.accept_license:
         yield Problem(
             "ngc.acceptLicense",
             "false",
@@ -64,6 +64,11 @@ def _license(settings: Settings) -> Iterator[Problem]:
             "read the NVIDIA Software License Agreement and the Product-Specific Terms for NVIDIA AI "
             "Products, and set it if you accept them; nothing of NGC is used without it",
         )
+
+
+def _license(settings: Settings) -> Iterator[Problem]:
+    yield from unlicensed(settings)
+    ngc = settings.ngc
     key = bool(ngc.api_key.get_secret_value())
     if ngc.support_entitled != key:
         yield Problem(

@@ -28,6 +28,8 @@ class Left:
     locked: bool
 
 
+# What people are told to use after a run that was killed.
+AGAIN = ("make", "--no-print-directory", "up", "ENV=local")
 NOTHING = Left(0, [], locked=False)
 
 
@@ -69,7 +71,7 @@ def left() -> Left:
 
 def recover() -> tuple[float, str]:
     """(seconds, output) of the one command that people are told to use."""
-    done = run("make", "--no-print-directory", "up", "ENV=local", timeout=600).well()
+    done = run(*AGAIN, timeout=600).well()
     return done.seconds, done.text
 
 

@@ -17,8 +17,8 @@ from tests.acceptance import interrupting
 from tests.acceptance.commands import YES, pulumi_command
 
 UP = pulumi_command("up", *YES)
-# What people are told to use after a run that was killed, and where that tells its progress.
-AGAIN, PROGRESS = ("make", "--no-print-directory", "up", "ENV=local"), paths.LOGS / "up.log"
+# Where the command that people are told to use tells its progress.
+PROGRESS = paths.LOGS / "up.log"
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def install(folder: Path, *moments: Moment) -> list[str]:
     interrupting.nothing()
     log = folder / "up.log"
     rows = [_ended(log, log, moments[0], UP)]
-    rows += [_ended(folder / "again.log", PROGRESS, moment, AGAIN) for moment in moments[1:]]
+    rows += [_ended(folder / "again.log", PROGRESS, moment, interrupting.AGAIN) for moment in moments[1:]]
     seconds, _ = interrupting.recover()
     begun = time.monotonic()
     interrupting.unchanged()
