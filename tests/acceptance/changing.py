@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.acceptance import looked
 from tests.acceptance.conftest import ROOT, Kubectl
 from tests.acceptance.test_wrong_on_purpose import prove
 from validation import names
@@ -22,20 +23,22 @@ Json = dict[str, Any]
 
 
 def run(
-    playbook: str, outputs: StackOutputs, folder: Path, timeout: int = 30, **changes: Any
+    playbook: str, outputs: StackOutputs, folder: Path, timeout: int = 30, own: bool = False, **changes: Any
 ) -> dict[str, Json]:
     """Run one playbook with the stack's outputs, some of them changed; its checks by id.
 
-    `timeout`: seconds that a test waits for a state, low because it is expected not to come.
+    `timeout`: seconds that a test waits for a state, low because it is expected not to come. `own`: with a
+    preflight of its own, where what was changed concerns preflight, too.
     """
     file = os.environ.get("KIT_OUTPUTS_FILE")
     raw = from_file(Path(file)) if file else from_stack(os.environ.get("KIT_STACK", "local"), ROOT)
     raw["validation"] = {**raw["validation"], "timeoutSeconds": timeout}
     changed = folder / "outputs.json"
     changed.write_text(json.dumps({**raw, **changes}))
+    variables = {} if own or playbook == "preflight" else looked.before(raw)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("KIT_OUTPUTS_FILE", str(changed))
-        _, checks = prove(playbook, outputs, folder / "report")
+        _, checks = prove(playbook, outputs, folder / "report", variables=variables)
     return checks
 
 

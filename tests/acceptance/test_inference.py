@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance import seen
+from tests.acceptance import looked, seen
 from tests.acceptance.conftest import ROOT, Kubectl
 from tests.acceptance.test_wrong_on_purpose import failed, in_background, patch
 from validation import names
@@ -63,7 +63,7 @@ def prove(raw_outputs: Json, tmp_path: Path) -> Callable[..., tuple[set[str], di
             f"inventory/{raw_outputs['environment']}",
             f"validation/{test}.yml",
         ]
-        variables = {"kit_report_dir": str(folder), **variables}
+        variables = {"kit_report_dir": str(folder), **looked.before(raw_outputs), **variables}
         environment = {**os.environ, "KIT_OUTPUTS_FILE": str(file)}
         begun = time.monotonic()
         done = subprocess.run(

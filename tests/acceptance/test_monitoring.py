@@ -187,7 +187,7 @@ def test_a_stopped_exporter_an_alert_without_its_metric_and_requests_of_others_a
     ):
         until(lambda: "nvidia-dcgm-exporter" not in pools(live, outputs), "the exporter is not scraped")
         until(lambda: not has(live, outputs, "kube_node_info"), "kube-state-metrics tells nothing")
-        checks = run("monitoring", outputs, tmp_path, timeout=60)
+        checks = run("monitoring", outputs, tmp_path, timeout=60, own=True)
     until(lambda: {"nvidia-dcgm-exporter", "kube-state-metrics"} <= pools(live, outputs), "all are scraped")
 
     assert "pools.nvidia-dcgm-exporter.up" in reason(checks, "targets")

@@ -24,11 +24,15 @@ UUID_KEY = "run.ai/reserve_for_gpu_index"
 
 
 def prove(
-    playbook: str, outputs: StackOutputs, folder: Path, tags: str = "all"
+    playbook: str,
+    outputs: StackOutputs,
+    folder: Path,
+    tags: str = "all",
+    variables: Json | None = None,
 ) -> tuple[int, dict[str, Json]]:
     """Run one playbook of the suite as people do; its exit code and its checks by id."""
     command = ["ansible-playbook", "-i", f"inventory/{outputs.environment}", f"validation/{playbook}.yml"]
-    options = ["-e", f"kit_report_dir={folder}", "--tags", tags]
+    options = ["-e", json.dumps({"kit_report_dir": str(folder), **(variables or {})}), "--tags", tags]
     done = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, timeout=900)
     report = folder / "report.json"
     assert report.exists(), done.stdout[-3000:] + done.stderr[-1000:]

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.acceptance import seen
+from tests.acceptance import looked, seen
 from tests.acceptance.conftest import ROOT
 from validation.settings import StackOutputs
 
@@ -29,7 +29,7 @@ def play(
         f"inventory/{outputs.environment}",
         f"validation/{test}.yml",
         "-e",
-        json.dumps({"kit_report_dir": str(report), **variables}),
+        json.dumps({"kit_report_dir": str(report), **looked.before(raw), **variables}),
     ]
     environment = {**os.environ, "KIT_OUTPUTS_FILE": str(file)}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=900)

@@ -38,7 +38,13 @@ def aggregate(records: Records, reasons: Mapping[str, str]) -> Report:
         fake_gpus=run.get("fakeGpus", False),
         installation={key: run[key] for key in INSTALLATION if key in run},
         tests=[
-            _test(test, results, (run.get("chains") or {}).get(test.name, ""), records.opened(test.name))
+            _test(
+                test,
+                # What was taken over from an earlier run is none of this run's time.
+                [result for result in results if result.at >= run["started"]],
+                (run.get("chains") or {}).get(test.name, ""),
+                records.opened(test.name),
+            )
             for test in declared.tests().values()
         ],
         chains=run.get("chainsNote", ""),

@@ -16,6 +16,8 @@ def unreal(run: Mapping[str, Any]) -> list[str]:
     """Sentences, the weightiest first: stand-ins of the table, fake parts, own images, what was built."""
     parts = [(c["provenance"], f"{c['name']} {c['version']}") for c in run["components"]]
     found = [entry["what"] for entry in concerning("stand_ins", run)]
+    if earlier := run.get("preflightOf"):
+        found.insert(0, f"Preflight: its results are those of the run that began at {earlier}.")
     for kind, words in WORDS.items():
         if these := [part for provenance, part in parts if provenance == kind]:
             found.append(f"{words}: {', '.join(these)}.")

@@ -10,7 +10,7 @@ from typing import ClassVar
 if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
     sys.path.insert(0, _ROOT)
 
-from validation import declared
+from validation import declared, reuse
 from validation.actions import Json, KitAction
 from validation.cluster import Cluster, ClusterError
 from validation.plan import plan
@@ -21,12 +21,13 @@ FACTS_SECONDS = 4.0
 
 
 class ActionModule(KitAction):
-    """Result: tests (chosen), parent (process id of ansible-playbook)."""
+    """Result: tests (chosen), parent (process id of ansible-playbook), looked (preflight is taken over)."""
 
     ARGUMENTS: ClassVar[Json] = {
         "tags": {"type": "list", "elements": "str", "default": ["all"]},
         "skip_tags": {"type": "list", "elements": "str", "default": []},
         "tests": {"type": "list", "elements": "str", "default": []},
+        "preflight_of": {"type": "str", "default": ""},
     }
 
     def act(self, arguments: Json) -> Json:
@@ -36,10 +37,14 @@ class ActionModule(KitAction):
         if unknown:
             raise ValueError(f"unknown tests {sorted(unknown)}; there are {', '.join(declared.tests())}")
         chosen = arguments["tests"] or declared.chosen(arguments["tags"], arguments["skip_tags"])
-        self.records.start(plan(outputs, chosen, self._cluster_facts()))
+        cluster = self._cluster_facts()
+        self.records.start(plan(outputs, chosen, cluster))
         (self.records.root / "timeline.jsonl").unlink(missing_ok=True)
         (self.records.root / "sampler.stop").unlink(missing_ok=True)
-        return {"changed": True, "tests": chosen, "parent": os.getppid()}
+        earlier = arguments["preflight_of"]
+        if earlier:
+            self.records.amend(preflightOf=reuse.take(self.records, Path(earlier), cluster))
+        return {"changed": True, "tests": chosen, "parent": os.getppid(), "looked": bool(earlier)}
 
     def _cluster_facts(self) -> Json:
         # A kubeconfig that cannot be used is preflight's to tell; the plan is written all the same.
