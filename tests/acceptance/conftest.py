@@ -15,7 +15,7 @@ import pytest
 import testinfra
 
 from components.config.local import DEFAULT
-from tests.acceptance import inventory, seen
+from tests.acceptance import inventory, looked, seen
 from validation.cluster import Cluster
 from validation.outputs import from_file, from_stack, resolved
 from validation.settings import StackOutputs, load
@@ -42,15 +42,15 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         print(f"\n  {report.when}: {crash.path}:{crash.lineno}: {crash.message[:2000]}", flush=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def outputs() -> StackOutputs:
-    """What the stack promised."""
+    """What the stack promised; files before this one may have left another CA and other addresses."""
     file = os.environ.get("KIT_OUTPUTS_FILE")
     raw = from_file(Path(file)) if file else from_stack(os.environ.get("KIT_STACK", "local"), ROOT)
     return load(resolved(raw, ROOT))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def kubectl(outputs: StackOutputs) -> Kubectl:
     """`kubectl("get", "pods", "-A")` as JSON, always with the stack's kubeconfig and context."""
     host = testinfra.get_host("local://")
@@ -88,6 +88,12 @@ def kept_promise(request: pytest.FixtureRequest) -> Iterator[None]:
     seen.begin()
     yield
     assert not seen.unkept(promised), "marked as made to fail by this test, and did not fail"
+
+
+@pytest.fixture
+def looked_at(outputs: StackOutputs) -> None:
+    """Preflight was made before a test changes what it would find fault with."""
+    looked.before(outputs.model_dump())
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from tests.acceptance.conftest import Kubectl
 from tests.acceptance.test_wrong_on_purpose import changed_queue, failed, patch
 from validation.settings import StackOutputs
 
+pytestmark = pytest.mark.usefixtures("looked_at")
+
 
 @pytest.mark.req("V14")
 @pytest.mark.negative("combined_state.workloads", "combined_state.queues")

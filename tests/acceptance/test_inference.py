@@ -22,6 +22,8 @@ from validation import names
 from validation.foreign import foreign_ca
 from validation.settings import StackOutputs
 
+pytestmark = pytest.mark.usefixtures("looked_at")
+
 Json = dict[str, Any]
 ANSWERS = {"models", "chat", "tokens", "stream", "wrong_model", "load"}
 # Ready for Knative, and a web server of another kind for everybody else.
@@ -39,7 +41,7 @@ ThreadingHTTPServer(("", 8000), Welcome).serve_forever()
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def raw_outputs(outputs: StackOutputs) -> Json:
     """Outputs as a file may hold them."""
     return outputs.model_dump()

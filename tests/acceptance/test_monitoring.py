@@ -25,6 +25,8 @@ from validation.expect.monitoring import SERVICE
 from validation.observe.knative import url
 from validation.settings import StackOutputs
 
+pytestmark = pytest.mark.usefixtures("looked_at")
+
 Json = dict[str, Any]
 # The operator writes, the kubelet delivers, Prometheus reads: a minute is usual.
 DELIVERY_SECONDS = 180.0

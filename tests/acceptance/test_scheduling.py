@@ -16,6 +16,8 @@ from tests.acceptance.conftest import Kubectl
 from tests.acceptance.test_wrong_on_purpose import failed, in_background, patch
 from validation.settings import StackOutputs
 
+pytestmark = pytest.mark.usefixtures("looked_at")
+
 
 @pytest.mark.req("V9")
 @pytest.mark.negative("gang.waits")

@@ -17,6 +17,8 @@ from tests.acceptance.conftest import Kubectl
 from tests.acceptance.test_wrong_on_purpose import failed, in_background, patch
 from validation.settings import StackOutputs
 
+pytestmark = pytest.mark.usefixtures("looked_at")
+
 SHARD = "schedulingshards.kai.scheduler"
 
 
