@@ -88,6 +88,14 @@ class Cluster:
         )
         return data
 
+    def withdraw(self, path: str, thing: Json, manager: str) -> None:
+        """Take back what a field manager applied to an object: what nobody else stated goes.
+
+        `thing`: apiVersion, kind and metadata with the name, as server-side apply wants them.
+        """
+        query = {"fieldManager": manager, "force": "true"}
+        self._call("PATCH", path, query, thing, content_type="application/apply-patch+yaml")
+
     def delete(self, path: str, grace_seconds: int | None = None) -> bool:
         """Delete with background propagation; False when it was not there."""
         options: Json = {"kind": "DeleteOptions", "apiVersion": "v1", "propagationPolicy": "Background"}
@@ -119,7 +127,10 @@ class Cluster:
             raise ClusterError(f"API server of context {self.context!r}: {error}") from None
 
     def watch(self, path: str, seconds: float, **params: Any) -> Iterator[tuple[str, Json]]:
-        """(event type, object) pairs until the server closes the watch after `seconds`."""
+        """(event type, object) pairs until the server closes the watch after `seconds`.
+
+        ClusterError when it cannot be begun, or breaks off before.
+        """
         query = {**params, "watch": "true", "timeoutSeconds": max(1, int(seconds))}
         response = self._call("GET", path, query, timeout=seconds + 10)
         buffer = b""
@@ -131,6 +142,8 @@ class Cluster:
                     if line.strip():
                         event = json.loads(line)
                         yield str(event["type"]), event["object"]
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise ClusterError(f"watch of {path} broke off: {error}") from None
         finally:
             response.release_conn()
 

@@ -4,6 +4,9 @@ Pulumi applies each resource under a field manager of its own. The next run take
 another name, which the API server refuses where a default makes the two differ. Without the dead manager's
 entry the fields belong to nobody, and the next run takes them; the object itself stays as it is. One entry
 has to stay: for an object without any, the API server makes up a manager of everything that is there.
+
+Of a patch to somebody else's object the fields themselves are taken back: the next run states them again, and
+a destroy could not take what a dead manager holds as well.
 """
 
 from __future__ import annotations
@@ -30,12 +33,19 @@ TOLERANCE = timedelta(minutes=1)
 
 @dataclass(frozen=True)
 class Started:
-    """An object whose creation was begun."""
+    """An object whose creation was begun, or to which a patch was."""
 
     api_version: str
     kind: str
     namespace: str
     name: str
+    patch: bool = False
+
+    @property
+    def identity(self) -> Json:
+        """As server-side apply wants it."""
+        meta = {"name": self.name} | ({"namespace": self.namespace} if self.namespace else {})
+        return {"apiVersion": self.api_version, "kind": self.kind, "metadata": meta}
 
 
 def disown(cluster: Cluster, state: Json, since: datetime | None) -> None:
@@ -52,6 +62,11 @@ def disown(cluster: Cluster, state: Json, since: datetime | None) -> None:
             continue
         entries = found["metadata"].get("managedFields") or []
         kept = [entry for entry in entries if not _dead(entry, since)]
+        if item.patch:
+            for manager in {str(entry["manager"]) for entry in entries if entry not in kept}:
+                say(f"{item.kind} {item.name}: what the run stated on it is taken back")
+                cluster.withdraw(path, item.identity, manager)
+            continue
         if entries and len(kept) == len(entries):
             continue
         say(f"{item.kind} {item.name}: there already, the next run may take it over")
@@ -60,14 +75,17 @@ def disown(cluster: Cluster, state: Json, since: datetime | None) -> None:
 
 
 def started(state: Json) -> Iterator[Started]:
-    """Objects of pending creations; a patch of somebody else's object is none."""
+    """Objects of pending creations."""
     for item in state.get("pending_operations") or []:
         inputs = item["resource"].get("inputs") or {}
-        whole = "kind" in inputs and "apiVersion" in inputs and not item["resource"]["type"].endswith("Patch")
-        if item["type"] == "creating" and whole:
+        if item["type"] == "creating" and "kind" in inputs and "apiVersion" in inputs:
             meta = inputs.get("metadata") or {}
             yield Started(
-                inputs["apiVersion"], inputs["kind"], meta.get("namespace", ""), meta.get("name", "")
+                inputs["apiVersion"],
+                inputs["kind"],
+                meta.get("namespace", ""),
+                meta.get("name", ""),
+                item["resource"]["type"].endswith("Patch"),
             )
 
 

@@ -44,7 +44,14 @@ class Api(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length)) if length else None
         self.asked.append((self.command, self.path, self.headers.get("Authorization"), body))
-        if self.path.startswith("/api/v1/pods?watch=true"):
+        if self.path.startswith("/api/v1/events?watch=true"):
+            # More is promised than comes: the server goes away in the middle.
+            self.send_response(200)
+            self.send_header("Content-Length", "100000")
+            self.end_headers()
+            self.wfile.write(b'{"type": "ADDED", "object": {}}\n')
+            self.close_connection = True
+        elif self.path.startswith("/api/v1/pods?watch=true"):
             self.send_response(200)
             self.end_headers()
             for name in ("a", "b"):
@@ -148,6 +155,12 @@ def test_absence_is_no_error_and_refusal_is(cluster: Cluster) -> None:
 def test_a_watch_puts_cut_lines_together(cluster: Cluster) -> None:
     seen = [(kind, thing["metadata"]["name"]) for kind, thing in cluster.watch("/api/v1/pods", 1)]
     assert seen == [("ADDED", "a"), ("ADDED", "b")]
+
+
+def test_a_watch_that_breaks_off_is_told_as_any_other_failure(cluster: Cluster) -> None:
+    """Who watches for hours goes on with a new watch; another kind of error would end the watcher."""
+    with pytest.raises(ClusterError, match="watch of /api/v1/events broke off"):
+        list(cluster.watch("/api/v1/events", 1))
 
 
 def test_the_context_is_always_named(server: tuple[int, Path]) -> None:

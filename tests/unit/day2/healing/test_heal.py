@@ -172,17 +172,30 @@ def test_an_object_never_is_without_any_entry(managers: tuple[str, ...]) -> None
     ("begun", "since"),
     [
         (operation(DAEMON_SET, "fake-gpu", "updating"), 29),
-        (operation(f"{DAEMON_SET}Patch", "fake-gpu"), 29),
+        (operation(f"{DAEMON_SET}Patch", "fake-gpu"), 50),
         (operation(DAEMON_SET, "fake-gpu"), 50),
         (operation(DAEMON_SET, "missing"), 29),
     ],
-    ids=["known to the state", "somebody else's", "applied before the run", "never applied"],
+    ids=["known to the state", "a patch of before", "applied before the run", "never applied"],
 )
 def test_other_managers_stay(begun: dict[str, object], since: int) -> None:
     api = Api(objects={PATH: managed("pulumi-kubernetes-f64a9e0d")})
     applied.disown(
         api.cluster(), {"pending_operations": [begun]}, datetime(2026, 11, 30, 22, since, tzinfo=UTC)
     )
+    assert api.patched == {}
+    assert api.withdrawn == []
+
+
+def test_what_a_dead_manager_put_on_somebody_elses_object_is_taken_back() -> None:
+    """Left there, a destroy would not get it off: two managers would hold it."""
+    state = {"pending_operations": [operation(f"{DAEMON_SET}Patch", "fake-gpu")]}
+    api = Api(objects={PATH: managed("pulumi-kubernetes-f64a9e0d", "kubectl")})
+    applied.disown(api.cluster(), state, datetime(2026, 11, 30, 22, 29, tzinfo=UTC))
+    ((path, thing, manager),) = api.withdrawn
+    assert (path, manager) == (PATH, "pulumi-kubernetes-f64a9e0d")
+    meta = {"name": "fake-gpu", "namespace": "kai-scheduler"}
+    assert thing == {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": meta}
     assert api.patched == {}
 
 

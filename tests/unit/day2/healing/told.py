@@ -108,6 +108,7 @@ class Api:
     objects: dict[str, Json] = field(default_factory=dict)
     deleted: list[str] = field(default_factory=list)
     patched: dict[str, Json] = field(default_factory=dict)
+    withdrawn: list[tuple[str, Json, str]] = field(default_factory=list)
     down: bool = False
     #: One list per time that namespaces are asked for; the last one stays.
     namespaces: list[list[Json]] = field(default_factory=lambda: [[namespace("kai-scheduler")]])
@@ -149,3 +150,6 @@ class Api:
     def patch(self, path: str, change: Json) -> Json:
         self.patched[path] = change
         return change
+
+    def withdraw(self, path: str, thing: Json, manager: str) -> None:
+        self.withdrawn.append((path, thing, manager))
