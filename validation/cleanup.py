@@ -130,19 +130,13 @@ def orphaned_reservations(all_pods: list[Json], reservation_namespace: str) -> l
         group
         for p in all_pods
         if p["metadata"]["namespace"] != reservation_namespace and pods.active(p)
-        for group in _groups(p)
+        for group in pods.gpu_groups(p)
     }
     return [
         _title(names.PODS, r)
         for r in reservations
         if (group := pods.label(r, names.GPU_GROUP_LABEL)) is not None and group not in used
     ]
-
-
-def _groups(pod: Json) -> set[str]:
-    """GPU groups of a pod: one by plain label, several by labels with the group in the key."""
-    labels = pod["metadata"].get("labels") or {}
-    return {value for key, value in labels.items() if key.partition("/")[0] == names.GPU_GROUP_LABEL}
 
 
 def _own(cluster: Cluster, path: str, test: str) -> list[Json]:

@@ -4,7 +4,7 @@
 
 Lines: {"kind":"sample","t":s,"gpus":{queue:n}} from Queue status, {"kind":"pod","t":s,"type":…,"phase":…,…}
 from a watch, with the moment of arrival; {"kind":"eviction","t":s,"group":…,"message":…} from KAI's events,
-and a last line {"kind":"end","t":s,"evictionsWatched":…}. It ends by itself: when the stop file appears, when
+and a last line {"kind":"end","t":s,"evictionsWatched":…,"podsWatched":…}. It ends by itself: when the stop file appears, when
 the parent process is gone, or after --seconds.
 """
 
@@ -139,9 +139,11 @@ def run(
                 asked = begun
                 _evictions(cluster, writer, evicted)
             time.sleep(max(0.05, interval - (time.monotonic() - begun)))
+        watched = watcher.is_alive()
         over.set()
         asked_last = _evictions(cluster, writer, evicted)
-        writer.write({"kind": "end", "t": round(time.time(), 3), "evictionsWatched": asked_last})
+        end = {"kind": "end", "t": round(time.time(), 3), "evictionsWatched": asked_last}
+        writer.write({**end, "podsWatched": watched})
     return taken
 
 

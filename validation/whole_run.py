@@ -14,8 +14,8 @@ CHECK = "preflight.evictions"
 
 
 def expected() -> Json:
-    """Nothing of others was evicted, and somebody watched until the end."""
-    return {CHECK: {"evicted": [], "watched": True}}
+    """Nothing of others was evicted, and somebody watched evictions, and the suite's pods, until the end."""
+    return {CHECK: {"evicted": [], "watched": True, "podsWatched": True}}
 
 
 def observed(records: Records) -> Json:
@@ -35,4 +35,5 @@ def _evictions(lines: Iterable[Json]) -> Json:
         "evicted": foreign,
         "evictionsOfTheSuite": len([e for e in events if e["group"] not in foreign]),
         "watched": bool(ends) and bool(ends[-1]["evictionsWatched"]),
+        "podsWatched": bool(ends) and bool(ends[-1].get("podsWatched")),
     }

@@ -15,6 +15,7 @@ from components.runai.client import Client
 from components.runai.objects import KINDS
 from tests.acceptance import things
 from tests.acceptance.broken import Broken, until
+from tests.contract import teams
 from tests.contract.control_plane.serving import Running
 from tests.unit.validation.tls import Authority
 from validation import names
@@ -105,11 +106,11 @@ class Product:
             lambda: client.get(f"/api/v1/clusters/{self.uuid}")["status"]["state"] == "Connected", "connected"
         )
         told["version"] = VERSION
-        quota = [{"nodePool": "default", "deserved": 2, "limit": -1, "overQuotaWeight": 1}]
-        department = {"clusterId": self.uuid, "name": "research", "quotas": quota}
+        teams.make(client, self.uuid, self.wrong.outputs)
+        department = {"clusterId": self.uuid, "name": "research", "quotas": teams.QUOTA}
         id_, _ = KINDS["Department"].create(client, department)
         project = {"clusterId": self.uuid, "name": "team", "departmentId": id_, "namespace": "runai-team"}
-        KINDS["Project"].create(client, {**project, "quotas": quota})
+        KINDS["Project"].create(client, {**project, "quotas": teams.QUOTA})
         account = client.post("/api/v1/service-accounts", {"name": "preflight"})
         rule = {"subject": account["id"], "subjectType": "service-account", "role": "System administrator"}
         scope = {"scopeType": "tenant", "scopeId": str(told["tenantId"]), "clusterId": self.uuid}

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from components.runai.client import Client
 from components.runai.objects import KINDS
 from tests.acceptance.changing import exists, when
 from tests.acceptance.conftest import Kubectl
 from tests.acceptance.test_inference import OTHER_SERVER
 from tests.acceptance.test_wrong_on_purpose import in_background, patch
 from tests.acceptance.varied import play
+from tests.contract import teams
 from tests.contract.conftest import Double, Start, authority, start  # noqa: F401 (fixtures)
 from tests.contract.control_plane.options import Options
 from validation.runai import driver
@@ -46,7 +46,7 @@ def runai(
     client = double.client()
     domain = f"https://{outputs.workspaces.domain}"
     cluster, _ = KINDS["Registration"].create(client, {"name": "live", "domain": domain, "version": "3.0.24"})
-    _org_units(client, cluster, outputs)
+    teams.make(client, cluster, outputs)
     id_, account = KINDS["ServiceAccount"].create(client, {"name": "suite", "enabled": True})
     rule = {"subject": id_, "subjectType": "service-account", "role": "L1 researcher"}
     KINDS["AccessRule"].create(
@@ -61,25 +61,6 @@ def runai(
     yield told
     # As the suite left it: nothing is stated there any more.
     assert list(driver.own(client, told)) == []
-
-
-def _org_units(client: Client, cluster: str, outputs: StackOutputs) -> None:
-    quota = [{"nodePool": "default", "deserved": 2, "limit": -1, "overQuotaWeight": 1}]
-    above = {
-        item.name: KINDS["Department"].create(
-            client, {"clusterId": cluster, "name": item.name, "quotas": quota}
-        )[0]
-        for item in outputs.departments
-    }
-    for project in outputs.projects:
-        wanted = {
-            "clusterId": cluster,
-            "name": project.name,
-            "departmentId": above[project.department],
-            "namespace": project.namespace,
-            "quotas": quota,
-        }
-        KINDS["Project"].create(client, wanted)
 
 
 def tells_otherwise(double: Double, name: str, part: str, **wrong: Any) -> Callable[[threading.Event], None]:

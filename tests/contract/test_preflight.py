@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from components.runai.objects import KINDS
+from tests.contract import teams
 from tests.contract.conftest import Double, Start
 from tests.contract.control_plane import clusters
 from tests.contract.control_plane.options import Options
@@ -45,7 +46,9 @@ def at(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[D
     bed = Bed(tmp_path)
     where = {"url": double.access.url, "ca": double.access.ca, "clusterId": made["uuid"]}
     bed.outputs["controlPlane"] |= where
-    return double, bed.at()
+    moment = bed.at()
+    teams.make(client, made["uuid"], moment.outputs)
+    return double, moment
 
 
 def lines(at: Snapshot, name: str) -> list[str]:
@@ -88,6 +91,7 @@ def test_a_missing_prerequisite_is_told_with_the_products_own_reason(at: tuple[D
 def test_a_cluster_that_was_removed_by_hand_is_named(at: tuple[Double, Snapshot]) -> None:
     double, moment = at
     (uuid,) = double.running.state.clusters
+    double.running.state.projects.clear()
     double.client().delete(f"/api/v1/clusters/{uuid}")
     assert f"cluster {uuid} is not registered" in "".join(lines(moment, "cluster"))
 
@@ -96,18 +100,28 @@ def test_a_project_without_node_pools_and_a_department_without_quota(at: tuple[D
     double, moment = at
     client, state = double.client(), double.running.state
     (uuid,) = state.clusters
-    quota = [{"nodePool": "default", "deserved": 2, "limit": -1, "overQuotaWeight": 1}]
-    department = {"clusterId": uuid, "name": "research", "quotas": quota}
+    department = {"clusterId": uuid, "name": "science", "quotas": teams.QUOTA}
     id_, _ = KINDS["Department"].create(client, department)
     project = {"clusterId": uuid, "name": "team", "departmentId": id_, "namespace": "runai-team"}
-    KINDS["Project"].create(client, {**project, "quotas": quota})
+    KINDS["Project"].create(client, {**project, "quotas": teams.QUOTA})
     assert lines(moment, "teams") == []
-    (made,) = state.projects.values()
+    made = next(one for one in state.projects.values() if one["name"] == "team")
     made["defaultNodePools"], made["effective"] = [], {}
     state.departments[id_]["resources"][0]["gpu"]["deserved"] = 0
     found = "".join(lines(moment, "teams"))
     assert "withoutPools: expected [], found ['team']" in found
-    assert "department research, node pool default: no quota, its projects were promised 2" in found
+    assert "department science, node pool default: no quota, its projects were promised 2" in found
+
+
+def test_teams_that_the_control_plane_does_not_know_are_named(at: tuple[Double, Snapshot]) -> None:
+    double, moment = at
+    state = double.running.state
+    state.projects.clear()
+    state.departments.clear()
+    (told,) = lines(moment, "teams")
+    assert told.startswith("missing: expected [], found")
+    assert [f"project {one.name}" for one in moment.outputs.projects if one.name not in told] == []
+    assert [f"department {one.name}" for one in moment.outputs.departments if one.name not in told] == []
 
 
 def test_without_an_account_the_check_fails_and_says_what_to_set(

@@ -59,7 +59,7 @@ def test_a_shard_asks_the_stacks_prometheus_for_a_short_past() -> None:
 
 @pytest.mark.req("V9")
 def test_plain_pods_name_no_scheduler_and_their_namespace_is_no_projects() -> None:
-    plan = {"namespace": "runai-kit-coexistence", "each": 2}
+    plan = {"namespace": "runai-kit-coexistence", "each": 2, "nodes": ["gpu-1"]}
     namespace, *pods = render("coexistence/pods.yml.j2", coexistence_plan=plan, coexistence_role="before")
     own = ("app.kubernetes.io/", "runai-kit.io/", "pod-security.kubernetes.io/")
     assert [key for key in namespace["metadata"]["labels"] if not key.startswith(own)] == []

@@ -14,22 +14,27 @@ EACH = 2
 
 @dataclass(frozen=True)
 class Plan:
-    """GPUs that fillers hold, as items of the driver, under a limit that leaves nothing for one job more."""
+    """GPUs that fillers hold, as items of the driver, under a limit that leaves nothing for one job more.
+
+    `nodes`: hostnames of the nodes that they fill; the plain pods go there, where a device could be found.
+    """
 
     fillers: list[dict[str, Any]]
     limit: int
+    nodes: list[str]
 
 
 def plan(bed: Bed) -> Plan:
     """One filler per node until the budget is used. ImpossibleError without a free GPU."""
     need(bed, 1, "coexistence")
-    left, fillers = bed.budget, []
+    left, takes = bed.budget, {}
     for node in bed.nodes:
         take = min(node.free, left)
         if take:
-            fillers.append({"nodes": [node.hostname], "gpus": take})
+            takes[node.hostname] = take
             left -= take
-    return Plan(fillers, bed.budget)
+    fillers = [{"nodes": [hostname], "gpus": take} for hostname, take in takes.items()]
+    return Plan(fillers, bed.budget, list(takes))
 
 
 def expected(made: Plan) -> dict[str, Any]:
@@ -42,6 +47,7 @@ def expected(made: Plan) -> dict[str, Any]:
             "samePods": True,
             "restarts": 0,
             "schedulers": ["default-scheduler"],
+            "onGpuNodes": 2 * EACH,
         },
         "coexistence.untouched": {"added": {}, "podGroups": []},
         "coexistence.no_device": {"asked": 2 * EACH, "devices": {}},

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from validation.expect.witness import WITNESS
+
 PODS = 2
 PORTION = "0.50"
 
@@ -21,6 +23,7 @@ def expected() -> dict[str, Any]:
             "configMaps": PODS,
             "annotation": 1,
             "kubelet": 1,
+            "kubeletBy": WITNESS,
         },
         "fractional_gpu.portion": {
             "portions": [PORTION] * PODS,

@@ -39,7 +39,7 @@ def expected(outputs: StackOutputs, min_certificate_days: int) -> Json:
         "preflight.runai_pods": {"faults": [], "waiting": []},
         "preflight.runai_cluster": {"state": "Connected", "reasons": []},
         "preflight.runai_version": {"agents": outputs.controlPlane.version},
-        "preflight.runai_teams": {"withoutPools": [], "withoutQuota": []},
+        "preflight.runai_teams": {"missing": [], "withoutPools": [], "withoutQuota": []},
         "preflight.runai_mpi": {"clash": []},
         "preflight.runai_clock": {"mostSeconds": {"atMost": CLOCK_SECONDS}},
     }

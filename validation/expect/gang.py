@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from validation.expect.nodes import Bed, hostnames
+from validation.expect.nodes import Bed, hostnames, used
 from validation.expect.over_quota import ImpossibleError
 
 QUEUE = "kit-gang"
@@ -32,13 +32,13 @@ def plan(bed: Bed) -> Plan:
 
     Raises ImpossibleError when no node or pair of nodes has room for two pods.
     """
-    pairs = sorted(bed.pairs(), key=lambda pair: (-pair[0].free, pair[1].free, pair[0].name))
+    pairs = sorted(bed.pairs(), key=lambda pair: (used(pair), -pair[0].free, pair[1].free, pair[0].name))
     if pairs:
         low, high = pairs[0]
         size = low.free - 1 if low.free >= 3 else low.free
         takes = [(low, low.free - size), (high, high.free - size)]
     else:
-        roomy = [node for node in bed.singles() if node.free >= PODS]
+        roomy = sorted((node for node in bed.singles() if node.free >= PODS), key=lambda node: node.shared)
         if not roomy:
             raise ImpossibleError(
                 f"gang needs two free GPUs that the bound allows; found {bed.tell()}; free GPUs"

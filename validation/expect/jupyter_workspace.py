@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from validation.expect.witness import WITNESS
 from validation.settings import StackOutputs
 
 REFUSED = [401, 403]
@@ -22,6 +23,7 @@ def expected(outputs: StackOutputs, queue: str, numbers: list[int]) -> dict[str,
             # Work of people is not taken away from them; KAI's class for it is called so.
             **({} if outputs.driver == "runai" else {"priorityClass": "build"}),
             "preemptible": False,
+            "uuidsBy": WITNESS,
             "podGroupGpus": 1,
             "queueAllocated": 1,
         },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from validation.expect.witness import WITNESS
 from validation.settings import StackOutputs
 
 EPOCHS = 3
@@ -27,6 +28,7 @@ def expected(outputs: StackOutputs, queue: str, volume: str, origins: list[str])
             "queueAllocated": 1,
             "uuidsInPod": 1,
             "sameAsKubelet": True,
+            "uuidsBy": WITNESS,
         },
         "mnist_training.shm": {
             "medium": "Memory",

@@ -78,6 +78,14 @@ def need_scarcity(bed_: Bed, what: str) -> None:
         )
 
 
+def used(nodes: Sequence[GpuNode]) -> bool:
+    """Whether others use one of them: nodes of nobody else come first.
+
+    A gang that must wait may make KAI move others' preemptible pods away; consolidation asks for no quota.
+    """
+    return any(node.shared for node in nodes)
+
+
 def hostnames(nodes: Sequence[GpuNode]) -> list[str]:
     """Hostname labels, each once, in order."""
     return list(dict.fromkeys(node.hostname for node in nodes))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from validation.expect.nodes import Bed, GpuNode
+from validation.expect.nodes import Bed, GpuNode, used
 from validation.expect.over_quota import ImpossibleError
 
 QUEUE = "kit-topology"
@@ -45,11 +45,11 @@ def plan(bed: Bed) -> Plan:
     """
     pairs = [pair for pair in bed.pairs() if pair[1].free >= 2]
     if pairs:
-        low, high = min(pairs, key=lambda pair: (pair[0].free + pair[1].free, pair[0].name))
+        low, high = min(pairs, key=lambda pair: (used(pair), pair[0].free + pair[1].free, pair[0].name))
         return Plan([_rack(low, 0, 1), _rack(high, 1, 2)], fits=2, tooMany=3, late=False)
     roomy = [node for node in bed.singles() if node.free >= 2]
     if roomy:
-        node = roomy[-1]
+        node = min(reversed(roomy), key=lambda node: node.shared)
         return Plan([_rack(node, 0, node.free)], fits=2, tooMany=2, late=True)
     raise ImpossibleError(
         f"topology needs two nodes with one and two free GPUs, or one with two; found {bed.tell()}; free GPUs"

@@ -38,14 +38,29 @@ def allocatable(thing: Json, resource: str = names.GPU_RESOURCE) -> int:
     return int(parse((thing.get("status", {}).get("allocatable") or {}).get(resource)))
 
 
+def replicas(node: Json) -> int:
+    """How often the device plugin offers each device: more than once with time-slicing and MPS."""
+    return int(parse(label(node, names.GPU_REPLICAS_LABEL))) or 1
+
+
 def in_pool(nodes: list[Json], label_key: str, pool: str) -> list[Json]:
     """Nodes of a pool; the pool without a name is that of the nodes without the label."""
     return [n for n in nodes if (label(n, label_key) or "") == pool]
 
 
 def schedulable(thing: Json) -> bool:
-    """Not cordoned."""
-    return not thing.get("spec", {}).get("unschedulable", False)
+    """Neither cordoned nor tainted: the suite's pods tolerate nothing. What is not ready is tainted, too."""
+    return not thing.get("spec", {}).get("unschedulable", False) and not taints(thing)
+
+
+def taints(thing: Json) -> list[str]:
+    """A node's taints that keep pods away, as kubectl writes them."""
+    found = thing.get("spec", {}).get("taints") or []
+    return [
+        f"{taint['key']}{'=' + taint['value'] if taint.get('value') else ''}:{taint['effect']}"
+        for taint in found
+        if taint.get("effect") in ("NoSchedule", "NoExecute")
+    ]
 
 
 def holders(pods: list[Json], nodes: Collection[str]) -> list[str]:

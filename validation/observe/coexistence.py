@@ -42,6 +42,7 @@ def observe(at: Snapshot, before: dict[str, str]) -> Json:
             "samePods": {pods.name(p): p["metadata"]["uid"] for p in old} == before,
             "restarts": sum(map(pods.restarts, old + new)),
             "schedulers": sorted({str(p["spec"].get("schedulerName")) for p in old + new}),
+            "onGpuNodes": sum(pods.node(p) in at.capacity.allocatable for p in old + new),
         },
         "coexistence.untouched": {
             "added": {pods.name(p): marks for p in old + new if (marks := _marks(p))},

@@ -87,11 +87,8 @@ def node_rows(at: Snapshot) -> list[Json]:
 def on_nodes(at: Snapshot) -> Json:
     """The rows as they are compared."""
     rows = node_rows(at)
-    # Where the tests have a pool, what others do elsewhere is not compared.
-    pool = at.outputs.validation.nodePool or "default"
-    with_gpus = [
-        row["allocated"].split("/") for row in rows if row["allocated"] != "N/A" and row["pool"] == pool
-    ]
+    # What others do on nodes that the tests may not use is not compared.
+    with_gpus = [row["allocated"].split("/") for row in rows if row["name"] in at.capacity.allocatable]
     unlimited = [d.name for d in at.outputs.departments if queues.quota(at.queues.get(d.queue)) == UNLIMITED]
     return {
         "allocated": sum(int(used) for used, _ in with_gpus),

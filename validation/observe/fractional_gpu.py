@@ -10,7 +10,7 @@ from validation.cluster import Cluster, ClusterError
 from validation.observe import pods, queues
 from validation.observe.kubelet import uuids_of_pod
 from validation.observe.snapshot import Snapshot
-from validation.quantity import tidy
+from validation.quantity import parse, tidy
 
 Json = dict[str, Any]
 TEST = "fractional_gpu"
@@ -87,10 +87,8 @@ def _uuids(at: Snapshot, mine: list[Json], inside: dict[str, Json]) -> Json:
     in_maps = [u for p in mine if (u := _from_config_map(at.cluster, p))]
     reserved = _reservations(at, _groups(mine))
     in_annotation = [a for r in reserved if (a := pods.annotation(r, names.RESERVED_GPU_ANNOTATION))]
-    in_kubelet, source = [], "no reservation pod"
-    for reservation in reserved:
-        found, source = uuids_of_pod(at.cluster, reservation)
-        in_kubelet += found
+    told = [uuids_of_pod(at.cluster, reservation) for reservation in reserved]
+    in_kubelet = [uuid for one in told for uuid in one.uuids]
     values = {
         "nvidiaSmi": in_smi,
         "logs": in_logs,
@@ -106,7 +104,8 @@ def _uuids(at: Snapshot, mine: list[Json], inside: dict[str, Json]) -> Json:
         "configMaps": len(in_maps),
         "annotation": len(in_annotation),
         "kubelet": len(in_kubelet),
-        "kubeletSource": source,
+        "kubeletBy": ", ".join(sorted({one.by for one in told})) or "no reservation pod",
+        "kubeletSource": ", ".join(one.where for one in told),
         "values": values,
         "said": {name: seen["said"] for name, seen in inside.items()},
     }
@@ -140,18 +139,33 @@ def _group_gpus(at: Snapshot, pod: Json) -> int | float:
 
 
 def share_sums(at: Snapshot) -> dict[str, int | float]:
-    """Sum of fractions per GPU over all pods of the cluster; the key is the UUID, else the group."""
+    """Sum of shares per GPU over all pods of the cluster; the key is the UUID, else the group."""
     uuid_of = {
         pods.label(r, names.GPU_GROUP_LABEL): pods.annotation(r, names.RESERVED_GPU_ANNOTATION)
         for r in at.reservations
     }
     sums: dict[str, float] = {}
     for pod in at.pods:
-        group = pods.label(pod, names.GPU_GROUP_LABEL)
-        if group and pods.active(pod) and pod["metadata"]["namespace"] != at.outputs.reservationNamespace:
-            key = uuid_of.get(group) or group
-            sums[key] = sums.get(key, 0.0) + pods.fraction(pod)
+        if pods.active(pod) and pod["metadata"]["namespace"] != at.outputs.reservationNamespace:
+            for group in pods.gpu_groups(pod):
+                key = uuid_of.get(group) or group
+                sums[key] = sums.get(key, 0.0) + _share(at, pod)
     return {key: tidy(value) for key, value in sums.items()}
+
+
+def _share(at: Snapshot, pod: Json) -> float:
+    """Of each of its devices; what is asked for in MiB is a share of what the node says of its GPUs."""
+    if asked := pods.memory(pod):
+        has = next(
+            (
+                pods.label(n, names.GPU_MEMORY_LABEL)
+                for n in at.nodes
+                if n["metadata"]["name"] == pods.node(pod)
+            ),
+            None,
+        )
+        return asked / parse(has) if has else 0.0
+    return pods.fraction(pod) / pods.devices(pod)
 
 
 def over_committed(at: Snapshot) -> dict[str, int | float]:

@@ -41,15 +41,21 @@ def free_capacity(at: Snapshot) -> Json:
 def _not_free(at: Snapshot) -> list[str]:
     """Who holds the GPUs that are not free, and which nodes take no pods."""
     offered = at.capacity.allocatable
-    cordoned = [
-        f"node {n['metadata']['name']} is cordoned"
+    closed = [
+        f"node {n['metadata']['name']} is {', '.join(why)}"
         for n in at.nodes
-        if capacity.allocatable(n) and not capacity.schedulable(n)
+        if capacity.allocatable(n) and (why := _closed(n))
     ]
     pool = at.outputs.validation.nodePool
     where = f" in node pool {pool}" if pool else ""
-    none = [] if offered or cordoned else [f"no node{where} offers {names.GPU_RESOURCE}"]
-    return [*capacity.holders(at.pods, offered), *cordoned, *none]
+    none = [] if offered or closed else [f"no node{where} offers {names.GPU_RESOURCE}"]
+    return [*capacity.holders(at.pods, offered), *closed, *none]
+
+
+def _closed(node: Json) -> list[str]:
+    """Why a node takes no pods of the tests."""
+    tainted = [f"tainted {taint}" for taint in capacity.taints(node)]
+    return [*(["cordoned"] if node.get("spec", {}).get("unschedulable") else []), *tainted]
 
 
 def gpu_labels(at: Snapshot) -> Json:

@@ -17,12 +17,14 @@ def holding(at: Snapshot, mine: list[Json], then: Json, queue: str) -> Json:
     """What the pods of one workload hold; `then` is the moment before (fractional_gpu.before)."""
     running = [p for p in mine if pods.running(p)]
     groups = [queues.group_of(p, at.groups) or {} for p in running]
-    uuids = {u for p in running for u in uuids_of_pod(at.cluster, p)[0]}
+    told = [uuids_of_pod(at.cluster, p) for p in running]
+    uuids = {uuid for one in told for uuid in one.uuids}
     allocated = queues.allocated(at.queues.get(queue))
     return {
         "running": len(running),
         "gpus": pods.total_gpus(running),
         "uuids": sorted(uuids),
+        "uuidsBy": _one(one.by for one in told),
         "scheduler": _one(p["spec"].get("schedulerName", "") for p in running),
         "queue": _one(g.get("spec", {}).get("queue", "no PodGroup") for g in groups),
         "priorityClass": _one(g.get("spec", {}).get("priorityClassName", "") for g in groups),

@@ -39,10 +39,11 @@ def start(at: Snapshot) -> Json:
 
 
 def gpus_of_nodes(at: Snapshot) -> dict[str, int]:
-    """All GPUs by node, unhealthy ones and those of cordoned nodes included; 0 for nodes without."""
+    """All devices by node, unhealthy ones and those of cordoned nodes included; 0 for nodes without."""
 
     def held(node: Json) -> int:
-        return int(parse((node["status"].get("capacity") or {}).get(names.GPU_RESOURCE)))
+        offered = parse((node["status"].get("capacity") or {}).get(names.GPU_RESOURCE))
+        return int(offered) // capacity.replicas(node)
 
     return {node["metadata"]["name"]: held(node) for node in at.nodes}
 
@@ -83,15 +84,21 @@ def _same(gpus: float, told: float | None) -> bool:
 
 
 def in_pods(at: Snapshot) -> dict[str, float]:
-    """GPUs by queue as the pods ask for them; a parent holds what its children hold."""
+    """GPUs by queue as the pods ask for them; a parent holds what its children hold.
+
+    Without the queues of pods that ask for GPU memory: what share that is, each version of KAI rounds in its
+    own way. The suite's own ask for none.
+    """
     held = dict.fromkeys(at.queues, 0.0)
+    rounded = set()
     for pod in at.pods:
         if not (pods.active(pod) and pods.node(pod)):
             continue
         name = queues.queue_of(pod, at.groups, at.outputs.queueLabelKey)
         for queue in queues.ancestors(name, at.queues):
             held[queue["metadata"]["name"]] += pods.gpus(pod) + pods.fraction(pod)
-    return {name: tidy(gpus) for name, gpus in held.items()}
+            rounded |= {queue["metadata"]["name"]} if pods.memory(pod) else set()
+    return {name: tidy(gpus) for name, gpus in held.items() if name not in rounded}
 
 
 def requests(

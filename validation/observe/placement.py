@@ -18,7 +18,8 @@ def observe(at: Snapshot, over: str) -> Json:
     if over == "node":
         places = [pods.node(pod) for pod in mine]
     else:
-        places = [pods.label(pod, names.GPU_GROUP_LABEL) for pod in mine]
+        # A pod without a group is on a GPU of its own, so that no two labels missing are "one GPU".
+        places = [pods.label(pod, names.GPU_GROUP_LABEL) or f"no group: {pods.name(pod)}" for pod in mine]
     return {
         "placement.setting": {"gpu": _strategy(at)},
         "placement.pods": {

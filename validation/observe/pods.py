@@ -73,8 +73,24 @@ def _asked(container: Json) -> int:
 
 
 def fraction(pod: Json) -> float:
-    """Share of one GPU that the pod asks for by annotation, 0 when it asks for none."""
-    return parse(annotation(pod, names.GPU_FRACTION_ANNOTATION))
+    """GPUs that the pod asks for by a fraction of each of its devices, 0 when it asks for none."""
+    return parse(annotation(pod, names.GPU_FRACTION_ANNOTATION)) * devices(pod)
+
+
+def memory(pod: Json) -> float:
+    """GPU memory that the pod asks for of each of its devices (MiB), 0 when it asks for none."""
+    return parse(annotation(pod, names.GPU_MEMORY_ANNOTATION))
+
+
+def devices(pod: Json) -> int:
+    """Over how many GPUs a pod's fraction or memory goes."""
+    return int(parse(annotation(pod, names.GPU_DEVICES_ANNOTATION))) or 1
+
+
+def gpu_groups(pod: Json) -> set[str]:
+    """GPU groups of a pod: one by plain label, several by labels with the group in the key."""
+    labels = pod["metadata"].get("labels") or {}
+    return {value for key, value in labels.items() if key.partition("/")[0] == names.GPU_GROUP_LABEL}
 
 
 def held_by_node(pods: Iterable[Json]) -> dict[str, int]:

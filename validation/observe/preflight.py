@@ -88,7 +88,8 @@ def live_facts(at: Snapshot) -> Json:
         "apiAddress": service["spec"]["clusterIP"] if service else None,
         "gpuNodes": [n["metadata"]["name"] for n in nodes],
         "labelledGpus": {
-            n["metadata"]["name"]: int(pods.label(n, names.GPU_COUNT_LABEL) or 0) for n in nodes
+            n["metadata"]["name"]: int(pods.label(n, names.GPU_COUNT_LABEL) or 0) * capacity.replicas(n)
+            for n in nodes
         },
         "freeGpus": _told(lambda: at.capacity.free),
         "gpuSharing": _told(lambda: installation.gpu_sharing(at)["gpuSharing"]),

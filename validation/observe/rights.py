@@ -6,43 +6,64 @@ from typing import Any
 
 from validation import names
 from validation.observe.snapshot import Snapshot
+from validation.settings import StackOutputs
 
 Json = dict[str, Any]
 
-# (verb, group, resource) that the tests use; namespaced ones are asked for all namespaces.
-RIGHTS = (
-    ("create", "", "namespaces"),
-    ("delete", "", "namespaces"),
+# What the tests make, and what they take away again.
+MADE = (
+    ("", "namespaces"),
+    ("", "pods"),
+    ("", "configmaps"),
+    ("", "services"),
+    ("", "secrets"),
+    ("", "persistentvolumeclaims"),
+    ("apps", "deployments"),
+    ("apps", "statefulsets"),
+    ("batch", "jobs"),
+    ("networking.k8s.io", "networkpolicies"),
+    ("resource.k8s.io", "resourceclaimtemplates"),
+    ("scheduling.run.ai", "queues"),
+    ("scheduling.run.ai", "podgroups"),
+    ("kai.scheduler", "schedulingshards"),
+    ("kai.scheduler", "topologies"),
+)
+# (verb, group, resource) of all else that they do.
+ASKED = (
     ("list", "", "nodes"),
     ("patch", "", "nodes"),
     ("get", "", "nodes/proxy"),
     ("list", "", "pods"),
-    ("create", "", "pods"),
+    ("watch", "", "pods"),
     ("create", "", "pods/exec"),
     ("get", "", "pods/log"),
+    # DCGM exporters and schedulers are asked by way of the API server, and so is Prometheus.
+    ("get", "", "pods/proxy"),
+    ("get", "", "services/proxy"),
     ("list", "", "events"),
     ("list", "", "configmaps"),
-    ("create", "", "services"),
-    ("create", "", "secrets"),
-    ("create", "", "persistentvolumeclaims"),
-    ("create", "apps", "statefulsets"),
-    ("create", "serving.knative.dev", "services"),
-    ("create", "batch", "jobs"),
-    ("delete", "batch", "jobs"),
-    ("create", "scheduling.run.ai", "queues"),
-    ("delete", "scheduling.run.ai", "queues"),
-    ("list", "scheduling.run.ai", "podgroups"),
-    ("create", "scheduling.run.ai", "podgroups"),
+    ("list", "", "secrets"),
     ("get", "kai.scheduler", "configs"),
-    ("create", "kai.scheduler", "schedulingshards"),
-    ("create", "kai.scheduler", "topologies"),
+    ("list", "scheduling.run.ai", "bindrequests"),
 )
+
+
+def rights(outputs: StackOutputs) -> list[tuple[str, str, str]]:
+    """(verb, group, resource) that the tests of this stack need, in all namespaces."""
+    made = list(MADE)
+    if outputs.inference.enabled:
+        made.append(("serving.knative.dev", "services"))
+    if outputs.workspaces.enabled:
+        made.append(("networking.k8s.io", "ingresses"))
+    if outputs.monitoring.enabled:
+        made.append(("monitoring.coreos.com", "prometheusrules"))
+    return [*ASKED, *((verb, *what) for what in made for verb in ("create", "delete"))]
 
 
 def access(at: Snapshot) -> Json:
     """Rights that the user of the context lacks."""
-    denied = []
-    for verb, group, resource in RIGHTS:
+    denied, wanted = [], rights(at.outputs)
+    for verb, group, resource in wanted:
         kind, _, sub = resource.partition("/")
         attributes = {"verb": verb, "group": group, "resource": kind, "subresource": sub}
         review = {
@@ -52,4 +73,4 @@ def access(at: Snapshot) -> Json:
         }
         if not at.cluster.create(names.ACCESS_REVIEWS, review)["status"]["allowed"]:
             denied.append(f"{verb} {resource}" + (f".{group}" if group else ""))
-    return {"denied": denied, "asked": len(RIGHTS)}
+    return {"denied": denied, "asked": len(wanted)}

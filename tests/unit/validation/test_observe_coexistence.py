@@ -77,4 +77,19 @@ def test_a_plain_pod_that_was_replaced_or_does_not_start_is_a_fail() -> None:
     found = coexistence.observe(cluster.at(), {"other": "uid"})
     wanted = expect_coexistence.expected(expect_coexistence.plan(TWO))["coexistence.run"]
     faults = {f.partition(":")[0] for f in differences(wanted, found["coexistence.run"])}
-    assert faults == {"whileFull", "samePods"}
+    assert faults == {"whileFull", "samePods", "onGpuNodes"}
+
+
+@pytest.mark.req("V9")
+def test_plain_pods_beside_no_gpu_show_nothing() -> None:
+    """No device can be found where there is none."""
+    cluster = workers(4)
+    for role in ("before", "after"):
+        for number in (1, 2):
+            one = plain(role, number)
+            one["spec"]["nodeName"] = "cpu-1"
+            cluster.add(names.PODS, one)
+    at = cluster.at()
+    found = coexistence.observe(at, {k: v for k, v in coexistence.uids(at).items() if "before" in k})
+    wanted = expect_coexistence.expected(expect_coexistence.plan(TWO))["coexistence.run"]
+    assert differences(wanted, found["coexistence.run"]) == ["onGpuNodes: expected 4, found 0"]

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from tests.unit.validation.beds import TWO, Json, pinned, workers
-from tests.unit.validation.double import OUTPUTS, Double, pod, queue
+from tests.unit.validation.double import OUTPUTS, Double, node, pod, queue
 from validation import names, prometheus
 from validation.cluster import ClusterError
 from validation.compare import differences
 from validation.expect import combined_state as expect_combined
-from validation.observe import combined_state
+from validation.observe import combined_state, nodes
 from validation.settings import load
 
 
@@ -79,6 +79,20 @@ def test_the_guides_state_passes_and_each_source_is_judged_by_itself() -> None:
     fewer = state()
     fewer.objects[names.PODS].pop(0)
     assert judged(fewer) == {"combined_state.workloads", "combined_state.nodes"}
+
+
+@pytest.mark.req("V14")
+@pytest.mark.parametrize(
+    "closed",
+    [{"unschedulable": True}, {"taints": [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]}],
+    ids=["cordoned", "not ready"],
+)
+def test_a_node_that_takes_no_pods_is_on_neither_side(closed: Json) -> None:
+    cluster = state()
+    more = node("w9", 4, labels={nodes.HOSTNAME: "w9"})
+    more["spec"] = closed
+    cluster.add(names.NODES, more).add(names.PODS, pod("others", "elsewhere", on="w9", gpus=2))
+    assert judged(cluster) == set()
 
 
 @pytest.mark.req("V14")

@@ -147,6 +147,23 @@ def over_committed(c: Double) -> None:
     c.add(names.PODS, pod("other", "elsewhere", labels={names.GPU_GROUP_LABEL: "g1"}, annotations=extra))
 
 
+def over_committed_in_mib(c: Double) -> None:
+    asked = {names.GPU_MEMORY_ANNOTATION: "4000"}
+    c.add(names.PODS, pod("other", "elsewhere", labels={names.GPU_GROUP_LABEL: "g1"}, annotations=asked))
+
+
+def over_committed_by_one_of_two_devices(c: Double) -> None:
+    asked = {names.GPU_FRACTION_ANNOTATION: "0.2", names.GPU_DEVICES_ANNOTATION: "2"}
+    labels = {f"{names.GPU_GROUP_LABEL}/{group}": group for group in ("g1", "g7")}
+    c.add(names.PODS, pod("other", "elsewhere", labels=labels, annotations=asked))
+
+
+def exporter_without_the_pod(c: Double) -> None:
+    for path, text in c.texts.items():
+        c.texts[path] = text.replace("gpu-reservation-w1-x", "another")
+    c.said["gpu-reservation-w1-x"] = f"GPU 0: A100 (UUID: {UUID_0})"
+
+
 def other_gpu_taken(c: Double) -> None:
     c.add(names.PODS, pod("thief", "elsewhere", gpus=1))
 
@@ -167,6 +184,9 @@ def other_gpu_taken(c: Double) -> None:
         (wrong_portion, "portion"),
         (queue_counts_two, "portion"),
         (over_committed, "shares"),
+        (over_committed_in_mib, "shares"),
+        (over_committed_by_one_of_two_devices, "shares"),
+        (exporter_without_the_pod, "uuid"),
         (other_gpu_taken, "others_free"),
     ],
 )
@@ -180,9 +200,9 @@ def test_the_kubelet_is_asked_in_the_pod_where_no_exporter_answers() -> None:
     cluster = bed()
     cluster.texts = {}
     cluster.said["gpu-reservation-w1-x"] = f"GPU 0: A100 (UUID: {UUID_0})"
-    found, source = kubelet.uuids_of_pod(cluster.cluster, _of(cluster, "gpu-reservation-w1-x"))
-    assert found == [UUID_0]
-    assert source == "nvidia-smi -L in gpu-reservation-w1-x"
+    told = kubelet.uuids_of_pod(cluster.cluster, _of(cluster, "gpu-reservation-w1-x"))
+    assert told.uuids == [UUID_0]
+    assert told.where == "nvidia-smi -L in gpu-reservation-w1-x"
 
 
 def test_metrics_of_other_pods_do_not_count() -> None:

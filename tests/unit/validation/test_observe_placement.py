@@ -46,3 +46,13 @@ def test_halves_on_one_node_share_a_gpu_or_do_not() -> None:
     found = placement.observe(cluster.at(), "gpu")
     assert differences(packed["placement.pods"], found["placement.pods"]) == []
     assert differences(spread["placement.pods"], found["placement.pods"]) != []
+
+
+@pytest.mark.req("V9")
+def test_two_pods_without_a_group_are_not_on_one_gpu() -> None:
+    cluster = workers(8).add(names.SHARDS, thing("default", spec={}))
+    for name in ("a", "b"):
+        cluster.add(names.PODS, pod(f"runai-kit-{name}", test="placement", role="pod"))
+    packed = expect_placement.expected(expect_placement.plan(ONE, "binpack", True))
+    found = placement.observe(cluster.at(), "gpu")
+    assert differences(packed["placement.pods"], found["placement.pods"]) != []

@@ -14,13 +14,13 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from tests.unit.validation.double import OUTPUTS, Double, group, node, pod, queue, thing
-from validation import https, names
+from validation import cleanup, https, names
 from validation.cluster import ClusterError
 from validation.compare import differences
 from validation.expect import preflight as expect
 from validation.https import Peer
 from validation.ingress import Ingress
-from validation.observe import preflight, rights
+from validation.observe import monitoring, preflight, rights
 from validation.settings import load
 
 pytestmark = pytest.mark.req("V1")
@@ -442,3 +442,34 @@ def test_bounds_of_the_settings_bound_what_is_free() -> None:
     assert (at.capacity.free, at.capacity.unbounded) == (3, 8)
     first(cluster, names.NODES)["metadata"]["labels"]["kai.scheduler/node-pool"] = "lab"
     assert cluster.at(validation={**bounds, "maxGpus": 0, "nodePool": "lab"}).capacity.free == 4
+
+
+def test_whatever_a_clean_up_may_delete_the_user_is_asked_for() -> None:
+    everything = {part: OUTPUTS.get(part, {}) | {"enabled": True} for part in ("inference", "workspaces")}
+    asked = rights.rights(load(OUTPUTS | everything))
+    for path in (*cleanup.MAKERS, *cleanup.HOLDERS, *cleanup.BELONGINGS, *cleanup.GROUND):
+        group = "" if path.startswith("/api/") else path.split("/")[2]
+        assert ("delete", group, path.rpartition("/")[2]) in asked, path
+
+
+def test_a_tainted_node_has_nothing_free_and_says_why() -> None:
+    cluster = Double().add(names.NODES, node("w1", 4), node("w2", 4), node("w3", 4))
+    cluster.objects[names.NODES][1]["spec"] = {
+        "taints": [
+            {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"},
+            {"key": "soft", "effect": "PreferNoSchedule"},
+        ]
+    }
+    cluster.objects[names.NODES][2]["spec"] = {"unschedulable": True}
+    found = preflight.CHECKS["preflight.capacity"](cluster.at())
+    assert found["freeGpus"] == 4
+    assert found["why"] == ["node w2 is tainted nvidia.com/gpu=present:NoSchedule", "node w3 is cordoned"]
+
+
+def test_devices_that_are_offered_several_times_are_counted_so_and_are_devices_still() -> None:
+    labels = {names.GPU_COUNT_LABEL: "2", names.GPU_REPLICAS_LABEL: "4"}
+    shared = node("w1", 8, labels=labels)
+    shared["status"]["capacity"] = shared["status"]["allocatable"]
+    at = Double().add(names.NODES, shared).at()
+    assert preflight.live_facts(at)["labelledGpus"] == {"w1": 8}
+    assert monitoring.gpus_of_nodes(at) == {"w1": 2}

@@ -342,3 +342,14 @@ def test_plans_expect_only_declared_checks_of_their_test(test: str) -> None:
     known = {check.id for check in declared.tests()[test].checks}
     assert set(made["expected"]) == known - {f"{test}.cleanup"}
     json.dumps(made)
+
+
+@pytest.mark.req("V9")
+def test_gangs_that_must_wait_stay_away_from_nodes_of_others() -> None:
+    """Consolidation moves preemptible pods within their quota, too, to make room for a gang."""
+    nodes = (node(1, 8, 7), node(2, 4), node(3, 4), node(4, 8, 2))
+    lonely = Bed(nodes, sum(n.free for n in nodes))
+    assert set(gang.plan(lonely).nodes) == {"host-2", "host-3"}
+    assert {rack.node for rack in topology.plan(lonely).racks} == {"w2", "w3"}
+    # Where there are no others the test goes on: preflight tells who is at risk.
+    assert gang.plan(Bed(nodes[:1] + nodes[3:], 9)).nodes == ["host-4", "host-1"]

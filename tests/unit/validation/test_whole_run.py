@@ -102,6 +102,17 @@ def test_a_sampler_that_was_killed_did_not_watch(tmp_path: Path) -> None:
     assert any("watched" in fault for fault in faults(records))
 
 
+def test_pods_that_nobody_watched_to_the_end_are_a_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Broken(Evicting):
+        def watch(self, _path: str, _seconds: float, **_: Any) -> Any:
+            raise KeyError("what nobody expected")
+
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    assert faults(sampled(tmp_path, Broken([]), monkeypatch)) == ["podsWatched: expected True, found False"]
+
+
 def test_it_is_not_awaited_by_preflight_and_adds_nothing_to_its_time(tmp_path: Path) -> None:
     records = runs.started(tmp_path)
     assert whole_run.CHECK not in records.missing("preflight")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from components.runai.access import Access
@@ -12,7 +12,7 @@ from components.runai.errors import ApiError, NotFoundError
 from components.runai.transport import Patience, Transport
 from validation.observe.snapshot import Snapshot
 from validation.runai.driver import connect
-from validation.settings import OutputsError
+from validation.settings import Department, OutputsError, Project
 
 Json = dict[str, Any]
 _REALM = "/auth/realms/runai"
@@ -49,7 +49,7 @@ def version(at: Snapshot) -> Json:
 
 
 def teams(at: Snapshot) -> Json:
-    """Projects without an ordered node pool, and departments without a quota."""
+    """The stack's projects and departments that are missing, that have no node pool, and no quota."""
 
     def look(client: Client) -> Json:
         mine = [("filterBy", f"clusterId=={at.outputs.controlPlane.clusterId}")]
@@ -58,10 +58,19 @@ def teams(at: Snapshot) -> Json:
         return {
             "withoutPools": without_pools(projects),
             "withoutQuota": without_quota(departments, projects),
-            "projects": len(projects),
+            "missing": [
+                *_missing("department", at.outputs.departments, departments),
+                *_missing("project", at.outputs.projects, projects),
+            ],
         }
 
     return _asked(at, look)
+
+
+def _missing(kind: str, wanted: Iterable[Department | Project], found: list[Json]) -> list[str]:
+    """Of an account that sees nothing, or another cluster's, nothing else could be told."""
+    known = {item["name"] for item in found}
+    return [f"{kind} {one.name}" for one in wanted if one.name not in known]
 
 
 def without_pools(projects: list[Json]) -> list[str]:
