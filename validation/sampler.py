@@ -4,8 +4,8 @@
 
 Lines: {"kind":"sample","t":s,"gpus":{queue:n}} from Queue status, {"kind":"pod","t":s,"type":…,"phase":…,…}
 from a watch, with the moment of arrival; {"kind":"eviction","t":s,"group":…,"message":…} from KAI's events,
-and a last line {"kind":"end","t":s,"evictionsWatched":…,"podsWatched":…}. It ends by itself: when the stop file appears, when
-the parent process is gone, or after --seconds.
+and a last line {"kind":"end","t":s,"evictionsWatched":…,"podsWatched":…}. It ends by itself: when the stop
+file appears, when the parent process is gone, or after --seconds.
 """
 
 from __future__ import annotations
