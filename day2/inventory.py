@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from day2.kinds import Kind, Kinds
+from day2.managers import managers
 from validation.cluster import Cluster
 
 Json = dict[str, Any]
@@ -49,7 +50,7 @@ def item(kind: Kind, metadata: Json) -> Item:
         tuple(metadata.get("finalizers") or ()),
         bool(metadata.get("ownerReferences")),
         "deletionTimestamp" in metadata,
-        frozenset(entry.get("manager", "") for entry in metadata.get("managedFields") or ()),
+        managers(metadata),
         kind.path(metadata.get("namespace", ""), metadata["name"]),
         (metadata.get("annotations") or {}).get("meta.helm.sh/release-namespace", ""),
         f"{kind.plural}.{kind.group}",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from day2.drift.owned import owned
 from day2.inventory import Item
+from day2.managers import provider
 from day2.state import Stack
 from day2.stated import Stated, crds
 from validation import names
@@ -60,7 +61,7 @@ def _known(item: Item) -> bool:
 
 def by_pulumi(item: Item) -> bool:
     """Whether this kit's provider wrote it."""
-    return any(manager.startswith("pulumi") for manager in item.managers)
+    return provider(item.managers)
 
 
 def of_tests(item: Item) -> bool:

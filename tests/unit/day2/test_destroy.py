@@ -227,7 +227,10 @@ def test_the_agents_labels_are_those_of_its_source() -> None:
 
 
 def test_objects_of_a_release_whose_namespace_is_gone_go() -> None:
-    helm = {"annotations": {"meta.helm.sh/release-namespace": "kai-scheduler"}}
+    helm = {
+        "annotations": {"meta.helm.sh/release-namespace": "kai-scheduler"},
+        "managedFields": [{"manager": "pulumi-resource-kubernetes"}],
+    }
     orphan = obj("scheduling.run.ai/v2", "Queue", "orphan", metadata=helm)
     alive = FakeCluster(HOME, orphan)
     sweep.orphans(live(alive), ["kai-scheduler"], lambda _: None)
