@@ -58,8 +58,12 @@ def item(kind: Kind, metadata: Json) -> Item:
 
 
 def inventory(cluster: Cluster, wanted: Callable[[Kind], bool] = lambda _: True) -> list[Item]:
-    """All objects of the wanted kinds, in all namespaces. Raises ClusterError for a kind that fails."""
-    return [found for kind in Kinds(cluster).all() if wanted(kind) for found in of(cluster, kind)]
+    """All objects of the wanted kinds, in all namespaces. Raises ClusterError for a kind that fails.
+
+    What cannot be deleted (metrics of pods, for one) is computed from other objects, and is none itself.
+    """
+    kinds = (kind for kind in Kinds(cluster).all() if "delete" in kind.verbs and wanted(kind))
+    return [found for kind in kinds for found in of(cluster, kind)]
 
 
 def of(cluster: Cluster, kind: Kind, namespace: str = "") -> Iterator[Item]:
