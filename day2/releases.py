@@ -58,6 +58,12 @@ def rendered(cluster: Cluster, release: ReleaseName) -> Rendered:
     return _newest(found, release.namespace)
 
 
+def newest(cluster: Cluster, release: ReleaseName) -> Rendered | None:
+    """The newest revision, whatever became of it; None without any. Raises ClusterError."""
+    found = _secrets(cluster, release.namespace, f"owner=helm,name={release.name}")
+    return _newest(found, release.namespace) if found else None
+
+
 def unrecorded(
     cluster: Cluster, namespaces: Iterable[str], known: Iterable[ReleaseName]
 ) -> dict[ReleaseName, Rendered]:

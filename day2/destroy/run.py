@@ -14,7 +14,7 @@ from day2.inventory import Item, inventory
 from day2.kinds import Kinds
 from day2.releases import ReleaseError, Rendered
 from day2.state import ReleaseName, Stack
-from day2.stated import Stated, fit, own, stated
+from day2.stated import Stated, fit, stated
 from validation.cluster import Cluster
 
 # Seconds for the cluster's own collection of what has no owner any more.
@@ -46,12 +46,7 @@ class Destroy:
     def look(self) -> None:
         """Read everything and refuse what would hurt other people. Changes nothing."""
         kinds = Kinds(self.cluster)
-        try:
-            self._stated = stated(self.cluster, kinds, self.stack)
-        except ReleaseError as error:
-            # Taken away by hand, or never finished: the rest is still the stack's.
-            self.say(f"note: {error}")
-            self._stated = own(kinds, self.stack)
+        self._stated = stated(self.cluster, kinds, self.stack, self._rendered)
         homes = [name for name in self._mine() if name not in self._projects()]
         self._unrecorded = releases.unrecorded(self.cluster, homes, self.stack.releases)
         self._stated += [
@@ -141,6 +136,14 @@ class Destroy:
             return []
         names = {crd.name for crd in self._crds}
         return [item for item in self._found if item.resource in names and not item.owned]
+
+    def _rendered(self, cluster: Cluster, release: ReleaseName) -> Rendered:
+        """One that was never finished tells by its newest revision, one that was taken away nothing."""
+        try:
+            return releases.rendered(cluster, release)
+        except ReleaseError as error:
+            self.say(f"note: {error}")
+            return releases.newest(cluster, release) or Rendered((), ())
 
     def _unblock(self) -> None:
         for path in webhooks.unanswered(self.cluster, self._mine()):

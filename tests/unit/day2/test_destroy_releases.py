@@ -10,7 +10,7 @@ import pytest
 from day2.destroy import sweep
 from day2.destroy.options import Options
 from day2.destroy.run import Destroy, RefusedError
-from day2.state import Declared, Stack
+from day2.state import Declared, ReleaseName, Stack
 from tests.unit.day2.cluster import FakeCluster, obj
 from tests.unit.day2.helm import RENDERED, revision
 from validation.cluster import Cluster
@@ -70,3 +70,18 @@ def test_cluster_wide_objects_of_others_outlive_the_namespace_of_their_release()
     cluster = FakeCluster(theirs, left)
     sweep.orphans(cast(Cluster, cluster), ["kai-scheduler"], lambda _: None)
     assert [there(cluster, body) for body in (theirs, left)] == [True, False]
+
+
+@pytest.mark.parametrize("status", ["failed", "pending-install", ""])
+def test_a_release_without_a_deployed_revision_hides_no_other_one(status: str) -> None:
+    """An empty status: the release was taken away by hand."""
+    names = (ReleaseName("broken", "kai-scheduler"), ReleaseName("whole", "kai-scheduler"))
+    stack = Stack("test", "context", "", (Declared(HOME, False, False),), names)
+    of_broken = obj("v1", "ConfigMap", "of-broken", "kai-scheduler")
+    cluster = FakeCluster(HOME, MAP, revision("whole", "kai-scheduler", MAP))
+    if status:
+        broken = revision("broken", "kai-scheduler", of_broken, status=status)
+        cluster = FakeCluster(HOME, MAP, of_broken, broken, revision("whole", "kai-scheduler", MAP))
+    said: list[str] = []
+    Destroy(Options("test"), stack, cast(Cluster, cluster), Path(), said.append).look()
+    assert ["kai-scheduler/broken: found no deployed revision" in text for text in said] == [True]
