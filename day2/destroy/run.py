@@ -111,8 +111,8 @@ class Destroy:
             raise IncompleteError("found after the destroy:" + "".join(f"\n  {text}" for text in left))
 
     def _refuse(self, found: people.People) -> None:
-        elsewhere = [item for item in found.outside if item.resource in {crd.name for crd in self._crds}]
-        if self.options.purge and (elsewhere := elsewhere or self._instances()):
+        purged = [crd.name for crd in self._crds] if self.options.purge else []
+        if elsewhere := people.instances(self.stack, self._stated, self._found, purged):
             raise RefusedError(
                 "PURGE would delete objects that this kit did not make:"
                 f"{people.listed(elsewhere)}\nexpected none of these kinds; delete them, or leave PURGE out"
@@ -129,13 +129,6 @@ class Destroy:
                 f"{people.listed(found.outside)}\n"
                 "move or delete them, or say WORKLOADS=1 to leave them without"
             )
-
-    def _instances(self) -> list[Item]:
-        """Objects of the CRDs in question, when the stack's state cannot tell whose they are."""
-        if not self.stack.empty():
-            return []
-        names = {crd.name for crd in self._crds}
-        return [item for item in self._found if item.resource in names and not item.owned]
 
     def _rendered(self, cluster: Cluster, release: ReleaseName) -> Rendered:
         """One that was never finished tells by its newest revision, one that was taken away nothing."""

@@ -25,6 +25,7 @@ SERVED: dict[str, list[tuple[str, str, bool]]] = {
     ],
     "apiextensions.k8s.io/v1": [("CustomResourceDefinition", "customresourcedefinitions", False)],
     "scheduling.run.ai/v2": [("Queue", "queues", False)],
+    "kai.scheduler/v1": [("Config", "configs", False)],
     "metrics.k8s.io/v1beta1": [("PodMetrics", "pods", True)],
 }
 COMPUTED = ("PodMetrics",)
