@@ -38,10 +38,13 @@ class Pulumi:
         """Standard output of a command on the stack; HealError with its last lines when it fails."""
         done = self.call(*words)
         if done.returncode != 0:
-            lines = (done.stdout + done.stderr).strip().splitlines()[-SHOWN_LINES:]
-            told = "\n  ".join(lines)
-            raise HealError(f"pulumi {words[0]} --stack {self.stack} ended with {done.returncode}:\n  {told}")
+            raise HealError(self.ended(done, words[0]))
         return done.stdout
+
+    def ended(self, done: subprocess.CompletedProcess[str], word: str) -> str:
+        """How a command `word` on the stack ended, with its last lines."""
+        told = "\n  ".join((done.stdout + done.stderr).strip().splitlines()[-SHOWN_LINES:])
+        return f"pulumi {word} --stack {self.stack} ended with {done.returncode}:\n  {told}"
 
     def state(self) -> Json:
         """The stack's deployment as the backend has it, empty before the first checkpoint."""
