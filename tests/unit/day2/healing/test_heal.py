@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from components.cluster import PENDING
+from components.labels import PROJECT_KEY
 from day2.healing import applied, releases
 from day2.healing.command import HealError, Pulumi
 from day2.healing.heal import heal
@@ -197,6 +198,26 @@ def test_other_peoples_releases_are_left_alone() -> None:
     api = Api([record("theirs", "pending-upgrade", "their-namespace")])
     releases.free(api.cluster(), known, None)
     assert api.deleted == []
+
+
+def test_of_unknown_releases_only_the_kits_own_are_forgotten_and_none_of_a_project() -> None:
+    spaces = [
+        {"type": NAMESPACE_TYPE, "inputs": {"metadata": {"name": "kai-scheduler"}}},
+        {
+            "type": NAMESPACE_TYPE,
+            "inputs": {"metadata": {"name": "runai-a", "labels": {PROJECT_KEY: "a"}}},
+        },
+    ]
+    api = Api(
+        [
+            record("killed", "pending-install"),
+            record("theirs", "pending-upgrade", by="helm"),
+            record("users", "pending-install", "runai-a", by="helm"),
+            record("users-pulumi", "pending-install", "runai-a"),
+        ]
+    )
+    releases.free(api.cluster(), {"resources": spaces}, None)
+    assert api.deleted == ["sh.helm.release.v1.killed.v1"]
 
 
 def test_an_install_that_ended_after_its_run_is_forgotten_but_not_an_older_one() -> None:
