@@ -8,8 +8,9 @@ from pathlib import Path
 
 from components.catalog import load_catalog
 from day2 import releases
-from day2.destroy import engine, holders, marks, people, sweep, unrecorded, webhooks, workloads
+from day2.destroy import engine, holders, lock, marks, people, sweep, unrecorded, webhooks, workloads
 from day2.destroy.options import Options
+from day2.healing.command import Pulumi
 from day2.inventory import Item, inventory
 from day2.kinds import Kinds
 from day2.releases import ReleaseError, Rendered
@@ -55,6 +56,11 @@ class Destroy:
         self._found = inventory(self.cluster)
         self._crds = marks.candidates(self.cluster, kinds, self.stack.name, self._stated)
         self._refuse(people.people(self.stack, self._stated, self._found))
+
+    def alone(self) -> None:
+        """Refuse where another run holds the stack's lock. To be asked last: from here on it is changed."""
+        if why := lock.refusal(Pulumi(self.stack.name, self.root)):
+            raise RefusedError(why)
 
     def begin(self) -> None:
         """What must be out of the way: dead webhooks, workloads, and the mark on what stays."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 Json = dict[str, Any]
 SHOWN_LINES = 12
 
@@ -55,6 +57,10 @@ class Pulumi:
         """The stack file's keys with their values, secrets masked."""
         told: Json = json.loads(self.run("config", "--json"))
         return {key: item.get("objectValue", item.get("value")) for key, item in told.items()}
+
+    def named(self) -> str:
+        """The project's name, which is a part of every URN."""
+        return str(yaml.safe_load((self.project / "Pulumi.yaml").read_text())["name"])
 
     def backend(self) -> str:
         """The backend's address, empty when Pulumi does not tell."""
