@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from day2.kinds import Kind, Kinds
+from day2.managers import managers
 from validation.cluster import Cluster
 
 Json = dict[str, Any]
@@ -49,7 +50,7 @@ def item(kind: Kind, metadata: Json) -> Item:
         tuple(metadata.get("finalizers") or ()),
         bool(metadata.get("ownerReferences")),
         "deletionTimestamp" in metadata,
-        frozenset(entry.get("manager", "") for entry in metadata.get("managedFields") or ()),
+        managers(metadata),
         kind.path(metadata.get("namespace", ""), metadata["name"]),
         (metadata.get("annotations") or {}).get("meta.helm.sh/release-namespace", ""),
         f"{kind.plural}.{kind.group}",
@@ -57,8 +58,12 @@ def item(kind: Kind, metadata: Json) -> Item:
 
 
 def inventory(cluster: Cluster, wanted: Callable[[Kind], bool] = lambda _: True) -> list[Item]:
-    """All objects of the wanted kinds, in all namespaces. Raises ClusterError for a kind that fails."""
-    return [found for kind in Kinds(cluster).all() if wanted(kind) for found in of(cluster, kind)]
+    """All objects of the wanted kinds, in all namespaces. Raises ClusterError for a kind that fails.
+
+    What cannot be deleted (metrics of pods, for one) is computed from other objects, and is none itself.
+    """
+    kinds = (kind for kind in Kinds(cluster).all() if "delete" in kind.verbs and wanted(kind))
+    return [found for kind in kinds for found in of(cluster, kind)]
 
 
 def of(cluster: Cluster, kind: Kind, namespace: str = "") -> Iterator[Item]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from day2.managers import managers, provider
 from day2.state import ReleaseName
 from validation.cluster import Cluster
 
@@ -54,22 +55,37 @@ def rendered(cluster: Cluster, release: ReleaseName) -> Rendered:
             f"Helm release {release.namespace}/{release.name}: found no deployed revision; expected one; "
             "run `pulumi up`"
         )
-    newest = max(found, key=lambda item: int(item["metadata"]["labels"]["version"]))
-    return decode(newest["data"]["release"], release.namespace)
+    return _newest(found, release.namespace)
+
+
+def newest(cluster: Cluster, release: ReleaseName) -> Rendered | None:
+    """The newest revision, whatever became of it; None without any. Raises ClusterError."""
+    found = _secrets(cluster, release.namespace, f"owner=helm,name={release.name}")
+    return _newest(found, release.namespace) if found else None
 
 
 def unrecorded(
     cluster: Cluster, namespaces: Iterable[str], known: Iterable[ReleaseName]
 ) -> dict[ReleaseName, Rendered]:
-    """Releases in these namespaces that are not known: a killed `pulumi up` did not write them down."""
+    """Releases in these namespaces that are not known: a killed `pulumi up` did not write them down.
+
+    Only those of which this kit's provider wrote a revision; others' Helm may have releases there, too.
+    """
     names = {(release.name, release.namespace) for release in known}
     found: dict[ReleaseName, Rendered] = {}
     for namespace in namespaces:
+        revisions: dict[str, list[Json]] = {}
         for item in _secrets(cluster, namespace, "owner=helm"):
-            name = item["metadata"]["labels"]["name"]
-            if (name, namespace) not in names:
-                found[ReleaseName(name, namespace)] = decode(item["data"]["release"], namespace)
+            revisions.setdefault(item["metadata"]["labels"]["name"], []).append(item)
+        for name, items in revisions.items():
+            if (name, namespace) not in names and any(provider(managers(item["metadata"])) for item in items):
+                found[ReleaseName(name, namespace)] = _newest(items, namespace)
     return found
+
+
+def _newest(secrets: Iterable[Json], namespace: str) -> Rendered:
+    newest = max(secrets, key=lambda item: int(item["metadata"]["labels"]["version"]))
+    return decode(newest["data"]["release"], namespace)
 
 
 def _secrets(cluster: Cluster, namespace: str, selector: str) -> list[Json]:

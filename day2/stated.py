@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from day2.kinds import Kinds
-from day2.releases import rendered
-from day2.state import Stack
+from day2.releases import Rendered, rendered
+from day2.state import ReleaseName, Stack
 from validation.cluster import Cluster
 
 Json = dict[str, Any]
@@ -42,24 +43,25 @@ class Stated:
         return f"{self.body['kind']} {place}{self.name}" + (f" [{self.source}]" if self.source else "")
 
 
-def stated(cluster: Cluster, kinds: Kinds, stack: Stack) -> list[Stated]:
+def stated(
+    cluster: Cluster,
+    kinds: Kinds,
+    stack: Stack,
+    read: Callable[[Cluster, ReleaseName], Rendered] = rendered,
+) -> list[Stated]:
     """All objects, each once: the stack's own word is the last, also about what a chart brings.
 
-    Raises ClusterError, ReleaseError.
+    `read` tells what a release rendered. Raises ClusterError, and what `read` raises: ReleaseError.
     """
     found: dict[tuple[str, str, str], Stated] = {}
     for release in stack.releases:
-        there = rendered(cluster, release)
+        there = read(cluster, release)
         source = f"release {release.name}"
         for body in (*there.crds, *there.objects):
             item = Stated(fit(kinds, body), source)
             found[item.key()] = item
-    return list((found | {item.key(): item for item in own(kinds, stack)}).values())
-
-
-def own(kinds: Kinds, stack: Stack) -> list[Stated]:
-    """The stack's own objects. Raises ClusterError."""
-    return [Stated(fit(kinds, declared.body), patch=declared.patch) for declared in stack.objects]
+    own = [Stated(fit(kinds, declared.body), patch=declared.patch) for declared in stack.objects]
+    return list((found | {item.key(): item for item in own}).values())
 
 
 def crds(everything: list[Stated]) -> list[Stated]:

@@ -28,10 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         stack = read(asked.stack, ROOT)
         run = Destroy(asked, stack, reach(stack), ROOT, lambda text: print(text, flush=True))
         run.look()
+        if not agreed(asked, stack.context):
+            return 1
+        run.alone()
     except (StateError, ClusterError, RefusedError) as error:
         print(f"destroy of stack {asked.stack}: {error}\nNothing was changed.", file=sys.stderr)
-        return 1
-    if not agreed(asked, stack.context):
         return 1
     try:
         run.begin()

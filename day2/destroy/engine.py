@@ -67,7 +67,7 @@ def _follow(lines: queue.Queue[str | None], patience: float, say: Callable[[str]
 
 
 def _stop(process: subprocess.Popen[str]) -> None:
-    """Ask, ask again, end it: a lock or an operation that it leaves is what `make up` and `cancel` mend."""
+    """Ask, ask again, end it: a lock or an operation that it leaves is what `make heal` mends."""
     for sign in (signal.SIGINT, signal.SIGINT, signal.SIGKILL):
         if process.poll() is not None:
             return

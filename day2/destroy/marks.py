@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from components.labels import ours
 from day2.inventory import Item, of
 from day2.kinds import Kinds
+from day2.managers import provider
 from day2.stated import Stated, crds
 from validation.cluster import Cluster
 
@@ -27,7 +28,7 @@ def candidates(cluster: Cluster, kinds: Kinds, stack: str, everything: Iterable[
         item
         for item in (of(cluster, kind) if kind else ())
         if item.labels.get(BROUGHT_BY) == stack
-        or (item.name in stated and any(who.startswith("pulumi") for who in item.managers))
+        or (item.name in stated and provider(item.managers))
         or ours(item.labels)
     ]
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from components.kai.inputs import NAME as HOME
 from day2.drift.owned import owned
 from day2.inventory import Item
+from day2.managers import provider
 from day2.state import Stack
 from day2.stated import Stated, crds
 from validation import names
@@ -29,7 +31,7 @@ def people(stack: Stack, everything: Iterable[Stated], found: Iterable[Item]) ->
     """Everything that neither the kit, nor its tests, nor a controller made."""
     everything = list(everything)
     stated = {item.key() for item in everything}
-    mine = {name for name, foreign in stack.namespaces().items() if not foreign}
+    mine = _mine(stack)
     projects = {item.name for item in stack.objects if item.is_project()}
     brought = {item.name for item in crds(everything)}
     inside, outside = [], []
@@ -46,6 +48,32 @@ def people(stack: Stack, everything: Iterable[Stated], found: Iterable[Item]) ->
     return People(tuple(inside), tuple(outside))
 
 
+def instances(
+    stack: Stack, everything: Iterable[Stated], found: Iterable[Item], crds: Iterable[str]
+) -> list[Item]:
+    """Objects of these CRDs, by name, that would go with them and are not of this installation.
+
+    What is in the kit's own namespaces is told by `people`: it goes with those.
+    """
+    found, names = list(found), set(crds)
+    stated, mine = {item.key() for item in everything}, _mine(stack)
+    # Where KAI's home is there without this stack, KAI is another installation's.
+    homes = {item.name for item in found if item.kind == "Namespace"} - set(stack.namespaces())
+    return [
+        item
+        for item in found
+        if item.resource in names
+        and (item.kind, item.namespace, item.name) not in stated
+        and item.namespace not in mine
+        and not (item.owned or item.deleting)
+        and (not _known(item) or (HOME in homes and item.group == _KAI and by_pulumi(item)))
+    ]
+
+
+def _mine(stack: Stack) -> set[str]:
+    return {name for name, foreign in stack.namespaces().items() if not foreign}
+
+
 def _known(item: Item) -> bool:
     """Whether it is of the kit's tests, or what a controller makes."""
     if of_tests(item):
@@ -60,7 +88,7 @@ def _known(item: Item) -> bool:
 
 def by_pulumi(item: Item) -> bool:
     """Whether this kit's provider wrote it."""
-    return any(manager.startswith("pulumi") for manager in item.managers)
+    return provider(item.managers)
 
 
 def of_tests(item: Item) -> bool:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 from components.catalog import load_catalog
 from day2 import releases
-from day2.destroy import engine, holders, marks, people, sweep, unrecorded, webhooks, workloads
+from day2.destroy import engine, holders, lock, marks, people, sweep, unrecorded, webhooks, workloads
 from day2.destroy.options import Options
+from day2.healing.command import Pulumi
 from day2.inventory import Item, inventory
 from day2.kinds import Kinds
 from day2.releases import ReleaseError, Rendered
 from day2.state import ReleaseName, Stack
-from day2.stated import Stated, fit, own, stated
+from day2.stated import Stated, fit, stated
 from validation.cluster import Cluster
 
 # Seconds for the cluster's own collection of what has no owner any more.
@@ -46,12 +47,7 @@ class Destroy:
     def look(self) -> None:
         """Read everything and refuse what would hurt other people. Changes nothing."""
         kinds = Kinds(self.cluster)
-        try:
-            self._stated = stated(self.cluster, kinds, self.stack)
-        except ReleaseError as error:
-            # Taken away by hand, or never finished: the rest is still the stack's.
-            self.say(f"note: {error}")
-            self._stated = own(kinds, self.stack)
+        self._stated = stated(self.cluster, kinds, self.stack, self._rendered)
         homes = [name for name in self._mine() if name not in self._projects()]
         self._unrecorded = releases.unrecorded(self.cluster, homes, self.stack.releases)
         self._stated += [
@@ -60,6 +56,11 @@ class Destroy:
         self._found = inventory(self.cluster)
         self._crds = marks.candidates(self.cluster, kinds, self.stack.name, self._stated)
         self._refuse(people.people(self.stack, self._stated, self._found))
+
+    def alone(self) -> None:
+        """Refuse where another run holds the stack's lock. To be asked last: from here on it is changed."""
+        if why := lock.refusal(Pulumi(self.stack.name, self.root)):
+            raise RefusedError(why)
 
     def begin(self) -> None:
         """What must be out of the way: dead webhooks, workloads, and the mark on what stays."""
@@ -116,8 +117,8 @@ class Destroy:
             raise IncompleteError("found after the destroy:" + "".join(f"\n  {text}" for text in left))
 
     def _refuse(self, found: people.People) -> None:
-        elsewhere = [item for item in found.outside if item.resource in {crd.name for crd in self._crds}]
-        if self.options.purge and (elsewhere := elsewhere or self._instances()):
+        purged = [crd.name for crd in self._crds] if self.options.purge else []
+        if elsewhere := people.instances(self.stack, self._stated, self._found, purged):
             raise RefusedError(
                 "PURGE would delete objects that this kit did not make:"
                 f"{people.listed(elsewhere)}\nexpected none of these kinds; delete them, or leave PURGE out"
@@ -135,12 +136,13 @@ class Destroy:
                 "move or delete them, or say WORKLOADS=1 to leave them without"
             )
 
-    def _instances(self) -> list[Item]:
-        """Objects of the CRDs in question, when the stack's state cannot tell whose they are."""
-        if not self.stack.empty():
-            return []
-        names = {crd.name for crd in self._crds}
-        return [item for item in self._found if item.resource in names and not item.owned]
+    def _rendered(self, cluster: Cluster, release: ReleaseName) -> Rendered:
+        """One that was never finished tells by its newest revision, one that was taken away nothing."""
+        try:
+            return releases.rendered(cluster, release)
+        except ReleaseError as error:
+            self.say(f"note: {error}")
+            return releases.newest(cluster, release) or Rendered((), ())
 
     def _unblock(self) -> None:
         for path in webhooks.unanswered(self.cluster, self._mine()):

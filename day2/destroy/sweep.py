@@ -40,17 +40,17 @@ def _worked_on(metadata: Json) -> bool:
 
 
 def orphans(cluster: Cluster, homes: Collection[str], say: Callable[[str], None]) -> None:
-    """Delete cluster-wide objects of Helm releases whose namespace is gone, with Helm's memory of them.
+    """Delete cluster-wide objects of the kit's Helm releases whose namespace, with Helm's records, is gone.
 
-    `homes`: namespaces that the kit's parts run in. An `up` that was killed may leave such objects.
+    `homes`: namespaces that the kit's parts run in. An `up` that was killed may leave such objects. Those of
+    releases that others had there are theirs.
     """
     found = inventory(cluster)
     there = {item.name for item in found if item.kind == "Namespace"}
     gone = set(homes) - there
     for item in found:
-        helms = item.release in gone
-        kais = item.group == "kai.scheduler" and KAI in gone and by_pulumi(item)
-        if not item.namespace and item.kind != _CRD and (helms or kais) and cluster.delete(item.path):
+        kits = by_pulumi(item) and (item.release in gone or (item.group == "kai.scheduler" and KAI in gone))
+        if kits and not item.namespace and item.kind != _CRD and cluster.delete(item.path):
             say(f"{item}: belonged to a release whose namespace is gone; deleted")
 
 

@@ -7,8 +7,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import yaml
-
 from components import private
 from components.config.errors import NAMESPACE
 from components.config.local import renamed
@@ -27,9 +25,8 @@ def main(arguments: Sequence[str]) -> int:
     # A refresh begins the provider, which copies the kubeconfig into the temp folder.
     private.use()
     pulumi = Pulumi(arguments[0], ROOT)
-    project = str(yaml.safe_load((ROOT / "Pulumi.yaml").read_text())["name"])
     try:
-        done = heal(pulumi, project, lambda: cluster(pulumi, os.environ))
+        done = heal(pulumi, pulumi.named(), lambda: cluster(pulumi, os.environ))
     except HealError as error:
         print(f"make heal: {error}", file=sys.stderr)
         return 1

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 Json = dict[str, Any]
 SHOWN_LINES = 12
 
@@ -38,10 +40,13 @@ class Pulumi:
         """Standard output of a command on the stack; HealError with its last lines when it fails."""
         done = self.call(*words)
         if done.returncode != 0:
-            lines = (done.stdout + done.stderr).strip().splitlines()[-SHOWN_LINES:]
-            told = "\n  ".join(lines)
-            raise HealError(f"pulumi {words[0]} --stack {self.stack} ended with {done.returncode}:\n  {told}")
+            raise HealError(self.ended(done, words[0]))
         return done.stdout
+
+    def ended(self, done: subprocess.CompletedProcess[str], word: str) -> str:
+        """How a command `word` on the stack ended, with its last lines."""
+        told = "\n  ".join((done.stdout + done.stderr).strip().splitlines()[-SHOWN_LINES:])
+        return f"pulumi {word} --stack {self.stack} ended with {done.returncode}:\n  {told}"
 
     def state(self) -> Json:
         """The stack's deployment as the backend has it, empty before the first checkpoint."""
@@ -52,6 +57,10 @@ class Pulumi:
         """The stack file's keys with their values, secrets masked."""
         told: Json = json.loads(self.run("config", "--json"))
         return {key: item.get("objectValue", item.get("value")) for key, item in told.items()}
+
+    def named(self) -> str:
+        """The project's name, which is a part of every URN."""
+        return str(yaml.safe_load((self.project / "Pulumi.yaml").read_text())["name"])
 
     def backend(self) -> str:
         """The backend's address, empty when Pulumi does not tell."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Callable
 
-from day2.healing import applied, checkpoint, hooks, locks, namespaces, orphans, releases
+from day2.healing import applied, asked, checkpoint, hooks, locks, namespaces, orphans, releases
 from day2.healing.command import HealError, Json, Pulumi, say
 from validation.cluster import Cluster, ClusterError
 
@@ -27,9 +27,11 @@ def heal(pulumi: Pulumi, project: str, connect: Callable[[], Cluster]) -> bool:
 
 
 def _heal(pulumi: Pulumi, project: str, connect: Callable[[], Cluster]) -> bool:
-    state = checkpoint.state(pulumi, project)
+    before = checkpoint.state(pulumi, project)
     owners = locks.owners(pulumi, project)
     locks.refuse_living(pulumi.stack, owners)
+    # Read anew: a run may have ended in between, and what it had begun is no dead run's.
+    state = pulumi.state() if owners else asked.left(before, pulumi.state())
     pending = state.get("pending_operations") or []
     if owners or pending:
         for name in orphans.end(pulumi.project):
@@ -40,6 +42,8 @@ def _heal(pulumi: Pulumi, project: str, connect: Callable[[], Cluster]) -> bool:
     for owner in owners:
         say(f"stack {pulumi.stack}: taking back the lock of {owner}, which is gone")
     if owners:
+        # It takes away whatever lock there is, and much time may have gone by.
+        locks.still(pulumi, project, owners)
         pulumi.run("cancel", "--yes")
     if pending:
         say(f"stack {pulumi.stack}: clearing {len(pending)} operations that a dead run had begun")

@@ -40,7 +40,7 @@ def owners(pulumi: Pulumi, project: str) -> list[Owner]:
     """Who holds the stack's lock now, none where it is free.
 
     Asks by refreshing nothing but the stack's own root, which no provider takes part in. Raises HealError
-    where the backend does not tell whose lock it is.
+    where the backend does not tell whose lock it is, and where a stack that has something cannot be asked.
     """
     root = f"urn:pulumi:{pulumi.stack}::{project}::pulumi:pulumi:Stack::{project}-{pulumi.stack}"
     done = pulumi.call("refresh", "--yes", "--skip-preview", "--target", root)
@@ -51,7 +51,30 @@ def owners(pulumi: Pulumi, project: str) -> list[Owner]:
             f"expected none; wait for it, or run `pulumi cancel --stack {pulumi.stack}` and this again "
             "if you know that it is gone"
         )
-    return parse(text) if LOCKED in text else []
+    if LOCKED in text:
+        return parse(text)
+    # Said with the lock in hand: there is no root before the first run.
+    answered = done.returncode == 0 or f"no resource named '{root}'" in text
+    if not answered and pulumi.state().get("resources"):
+        raise HealError(
+            f"stack {pulumi.stack}: who holds its lock cannot be asked: {pulumi.ended(done, 'refresh')}\n"
+            "expected an answer; put that right (a passphrase, access to the backend or to its keys) "
+            "and run this again"
+        )
+    return []
+
+
+def still(pulumi: Pulumi, project: str, found: Sequence[Owner]) -> None:
+    """Raises HealError unless the lock is in the same hands as when it was `found`."""
+    if set(now := owners(pulumi, project)) != set(found):
+        raise HealError(
+            f"stack {pulumi.stack}: found its lock held by {_listed(now)} meanwhile; "
+            f"expected {_listed(found)}, which is gone; run this again once nobody is at work on the stack"
+        )
+
+
+def _listed(found: Sequence[Owner]) -> str:
+    return ", ".join(map(str, found)) or "nobody"
 
 
 def parse(text: str) -> list[Owner]:

@@ -16,7 +16,9 @@ from datetime import datetime
 from typing import Any
 
 from components.cluster import PENDING
+from components.labels import PROJECT_KEY
 from day2.healing.command import Json, say
+from day2.managers import managers, provider
 from validation.cluster import Cluster
 
 TYPE = "kubernetes:helm.sh/v3:Release"
@@ -41,7 +43,16 @@ def known(state: Json) -> list[Json]:
 
 def owned(state: Json) -> set[str]:
     """Names of the namespaces that the stack owns."""
-    return {item["inputs"]["metadata"]["name"] for item in known(state) if item["type"] == NAMESPACE_TYPE}
+    return {item["name"] for item in _namespaces(state)}
+
+
+def homes(state: Json) -> set[str]:
+    """Those of them that are no project's: what is in a project's is people's."""
+    return {item["name"] for item in _namespaces(state) if PROJECT_KEY not in (item.get("labels") or {})}
+
+
+def _namespaces(state: Json) -> list[Json]:
+    return [item["inputs"]["metadata"] for item in known(state) if item["type"] == NAMESPACE_TYPE]
 
 
 def begun(state: Json) -> list[Begun]:
@@ -75,12 +86,13 @@ def free(cluster: Cluster, state: Json, since: datetime | None) -> None:
 
 
 def _stuck(cluster: Cluster, state: Json) -> Iterator[Json]:
-    """Pending revisions of releases that the state names, or in namespaces that it owns."""
+    """Pending revisions of releases that the state names, or of the provider's in homes of parts."""
     ours = {_place(item) for item in known(state) if item["type"] == TYPE}
-    namespaces = owned(state)
+    namespaces = homes(state)
     for secret in _records(cluster, f"status in ({','.join(PENDING)})"):
         name, namespace = secret["metadata"]["labels"]["name"], secret["metadata"]["namespace"]
-        if (name, namespace) in ours or namespace in namespaces:
+        mine = namespace in namespaces and provider(managers(secret["metadata"]))
+        if (name, namespace) in ours or mine:
             yield secret
 
 

@@ -25,7 +25,10 @@ SERVED: dict[str, list[tuple[str, str, bool]]] = {
     ],
     "apiextensions.k8s.io/v1": [("CustomResourceDefinition", "customresourcedefinitions", False)],
     "scheduling.run.ai/v2": [("Queue", "queues", False)],
+    "kai.scheduler/v1": [("Config", "configs", False)],
+    "metrics.k8s.io/v1beta1": [("PodMetrics", "pods", True)],
 }
+COMPUTED = ("PodMetrics",)
 
 
 class FakeCluster:
@@ -114,7 +117,8 @@ def _group(version: str) -> Json:
 
 
 def _resource(kind: str, plural: str, namespaced: bool) -> Json:
-    return {"kind": kind, "name": plural, "namespaced": namespaced, "verbs": ["get", "list", "delete"]}
+    verbs = ["get", "list"] if kind in COMPUTED else ["get", "list", "delete"]
+    return {"kind": kind, "name": plural, "namespaced": namespaced, "verbs": verbs}
 
 
 def _path(body: Json) -> str:

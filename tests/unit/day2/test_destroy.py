@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 
 from components.fake_gpus import LABELS
+from components.labels import MANAGED_BY
 from day2.destroy import engine, holders, marks, people, sweep, webhooks, workloads
 from day2.destroy.options import Options, agreed, options
 from day2.destroy.run import Destroy, RefusedError
@@ -58,8 +59,8 @@ def refused(cluster: FakeCluster, stack: Stack = STACK, **given: bool) -> str:
     return str(error.value)
 
 
-def accepted(cluster: FakeCluster, **given: bool) -> None:
-    Destroy(Options("test", **given), STACK, live(cluster), Path(), lambda _: None).look()
+def accepted(cluster: FakeCluster, stack: Stack = STACK, **given: bool) -> None:
+    Destroy(Options("test", **given), stack, live(cluster), Path(), lambda _: None).look()
 
 
 BASE = (PROJECT, HOME, THEIRS, CRD)
@@ -88,6 +89,35 @@ def test_a_purge_never_deletes_an_object_of_others() -> None:
     empty = Stack("test", "context", "", (), ())
     marked = CRD | {"metadata": CRD["metadata"] | {"labels": {marks.BROUGHT_BY: "test"}}}
     assert "Queue theirs" in refused(FakeCluster(marked, QUEUE), empty, purge=True)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [{marks.BROUGHT_BY: "test"}, MANAGED_BY],
+    ids=["marked by an earlier destroy", "the kit's label"],
+)
+def test_a_purge_looks_for_objects_of_every_crd_that_it_would_delete(labels: dict[str, str]) -> None:
+    """Also of one that this stack does not state any more."""
+    stack = Stack("test", "context", "", (Declared(HOME, False, False),), ())
+    crd = CRD | {"metadata": CRD["metadata"] | {"labels": labels}}
+    assert "Queue theirs" in refused(FakeCluster(HOME, crd, QUEUE), stack, purge=True, workloads=True)
+    accepted(FakeCluster(HOME, crd), stack, purge=True)
+
+
+def test_a_purge_leaves_another_installations_kai() -> None:
+    """Its Config is by the same provider as this kit's own would be."""
+    crd = obj(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        "configs.kai.scheduler",
+        metadata={"labels": {marks.BROUGHT_BY: "test"}},
+    )
+    written = {"managedFields": [{"manager": "pulumi-kubernetes-1"}]}
+    config = obj("kai.scheduler/v1", "Config", "kai-config", metadata=written)
+    empty = Stack("test", "context", "", (), ())
+    assert "Config kai-config" in refused(FakeCluster(HOME, crd, config), empty, purge=True)
+    # Without a home it is a left-over, which is swept before the CRDs go.
+    accepted(FakeCluster(crd, config), empty, purge=True)
 
 
 def test_tests_and_controllers_are_not_people() -> None:
@@ -227,7 +257,10 @@ def test_the_agents_labels_are_those_of_its_source() -> None:
 
 
 def test_objects_of_a_release_whose_namespace_is_gone_go() -> None:
-    helm = {"annotations": {"meta.helm.sh/release-namespace": "kai-scheduler"}}
+    helm = {
+        "annotations": {"meta.helm.sh/release-namespace": "kai-scheduler"},
+        "managedFields": [{"manager": "pulumi-resource-kubernetes"}],
+    }
     orphan = obj("scheduling.run.ai/v2", "Queue", "orphan", metadata=helm)
     alive = FakeCluster(HOME, orphan)
     sweep.orphans(live(alive), ["kai-scheduler"], lambda _: None)

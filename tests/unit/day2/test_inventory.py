@@ -22,6 +22,13 @@ def test_all_kinds_in_all_namespaces() -> None:
     assert found == {"ConfigMap one/a", "ConfigMap two/a", "Node n"}
 
 
+def test_what_a_metrics_server_computes_is_no_object() -> None:
+    cluster = FakeCluster(
+        obj("v1", "Pod", "a", "one"), obj("metrics.k8s.io/v1beta1", "PodMetrics", "a", "one")
+    )
+    assert [str(item) for item in inventory(cast(Cluster, cluster))] == ["Pod one/a"]
+
+
 def test_a_kind_that_cannot_be_listed_is_no_empty_kind() -> None:
     cluster = FakeCluster()
     cluster.broken.add("/api/v1/pods")

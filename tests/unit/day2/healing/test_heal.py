@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from components.cluster import PENDING
+from components.labels import PROJECT_KEY
 from day2.healing import applied, releases
 from day2.healing.command import HealError, Pulumi
 from day2.healing.heal import heal
 from day2.healing.releases import NAMESPACE_TYPE
 from tests.unit.day2.healing.test_locks import message
-from tests.unit.day2.healing.told import RELEASE, Api, Told, job, operation, pulumi, record
+from tests.unit.day2.healing.told import RELEASE, Api, Json, Told, job, operation, pulumi, record
 
 pytestmark = pytest.mark.req("I14")
 DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
@@ -64,6 +67,74 @@ def test_a_living_run_is_not_disturbed(tmp_path: Path) -> None:
     told = pulumi(tmp_path, state, message(1, "another-machine"))
     with pytest.raises(HealError, match="expected no other run"):
         heal(told, "runai-kit", Api(down=True).cluster)
+    assert told.changes == []
+
+
+@dataclass(frozen=True)
+class Meanwhile(Told):
+    """Its `changed` answers count once what begins with `at` was asked `times`."""
+
+    at: str = "refresh --yes --skip-preview --target"
+    times: int = 1
+    changed: Mapping[str, str] = field(default_factory=dict)
+
+    def _call(self, *words: str) -> subprocess.CompletedProcess[str]:
+        asked = sum(" ".join(before).startswith(self.at) for before in self.called)
+        line = " ".join(words)
+        for begin, text in self.changed.items() if asked >= self.times else ():
+            if line.startswith(begin):
+                self.called.append(words)
+                failed = begin.startswith("refresh")
+                return subprocess.CompletedProcess(words, int(failed), "" if failed else text, text)
+        return super()._call(*words)
+
+
+def meanwhile(told: Told, changed: Mapping[str, str]) -> Meanwhile:
+    return Meanwhile("local", told.project, answers=told.answers, failing=told.failing, changed=changed)
+
+
+def test_a_lock_that_somebody_took_meanwhile_is_left_to_them(tmp_path: Path, dead: str) -> None:
+    """As when the dead run's lock was taken back by hand and a colleague began."""
+    theirs = message(7, "another-machine")
+    told = meanwhile(pulumi(tmp_path, None, dead), {"refresh --yes --skip-preview --target": theirs})
+    with pytest.raises(HealError, match=r"held by process 7 of root on another-machine.*run this again"):
+        heal(told, "runai-kit", Api(down=True).cluster)
+    assert told.changes == []
+
+
+def exported(state: Json) -> Mapping[str, str]:
+    return {"stack export": json.dumps({"version": 3, "deployment": state})}
+
+
+def test_what_a_run_had_begun_that_ended_before_the_lock_was_asked_for_is_left_alone(tmp_path: Path) -> None:
+    begun = operation(RELEASE, "kai-scheduler")
+    told = meanwhile(
+        pulumi(tmp_path, {"pending_operations": [begun]}), exported({"resources": [begun["resource"]]})
+    )
+    api = Api([record("kai-scheduler", "deployed"), record("kai-scheduler", "pending-upgrade", version=2)])
+    assert not heal(told, "runai-kit", api.cluster)
+    assert api.deleted == []
+    assert told.changes == []
+
+
+def test_an_uninstall_is_ended_although_the_question_for_the_lock_forgot_it(tmp_path: Path) -> None:
+    """Refreshing the root alone takes every operation but creations out of the state."""
+    begun = operation(RELEASE, "kai-scheduler", "deleting")
+    resources = [begun["resource"]]
+    state = {"pending_operations": [begun], "resources": resources}
+    told = meanwhile(pulumi(tmp_path, state), exported({"resources": resources}))
+    assert heal(told, "runai-kit", Api([record("kai-scheduler", "uninstalling")]).cluster)
+    assert told.changes == ["refresh", "destroy"]
+
+
+def test_nothing_is_done_where_the_lock_cannot_be_asked_for(tmp_path: Path) -> None:
+    begun = operation(RELEASE, "kai-scheduler", "updating")
+    state = {"pending_operations": [begun], "resources": [begun["resource"]]}
+    told = pulumi(tmp_path, state, "error: incorrect passphrase")
+    api = Api([record("kai-scheduler", "pending-upgrade")])
+    with pytest.raises(HealError, match="incorrect passphrase"):
+        heal(told, "runai-kit", api.cluster)
+    assert api.deleted == []
     assert told.changes == []
 
 
@@ -127,6 +198,26 @@ def test_other_peoples_releases_are_left_alone() -> None:
     api = Api([record("theirs", "pending-upgrade", "their-namespace")])
     releases.free(api.cluster(), known, None)
     assert api.deleted == []
+
+
+def test_of_unknown_releases_only_the_kits_own_are_forgotten_and_none_of_a_project() -> None:
+    spaces = [
+        {"type": NAMESPACE_TYPE, "inputs": {"metadata": {"name": "kai-scheduler"}}},
+        {
+            "type": NAMESPACE_TYPE,
+            "inputs": {"metadata": {"name": "runai-a", "labels": {PROJECT_KEY: "a"}}},
+        },
+    ]
+    api = Api(
+        [
+            record("killed", "pending-install"),
+            record("theirs", "pending-upgrade", by="helm"),
+            record("users", "pending-install", "runai-a", by="helm"),
+            record("users-pulumi", "pending-install", "runai-a"),
+        ]
+    )
+    releases.free(api.cluster(), {"resources": spaces}, None)
+    assert api.deleted == ["sh.helm.release.v1.killed.v1"]
 
 
 def test_an_install_that_ended_after_its_run_is_forgotten_but_not_an_older_one() -> None:

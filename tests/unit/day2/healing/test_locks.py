@@ -15,7 +15,7 @@ import pytest
 from day2.healing import locks
 from day2.healing.command import HealError
 from day2.healing.locks import Owner
-from tests.unit.day2.healing.told import pulumi
+from tests.unit.day2.healing.told import RELEASE, Json, operation, pulumi
 
 pytestmark = pytest.mark.req("I14")
 NOW = datetime.now(UTC)
@@ -62,6 +62,27 @@ def test_a_service_that_names_nobody_is_not_guessed_about(tmp_path: Path) -> Non
     told = pulumi(tmp_path, locked="error: [409] Conflict: Another update is currently in progress.")
     with pytest.raises(HealError, match=r"does not say whose.*pulumi cancel --stack local"):
         locks.owners(told, "runai-kit")
+
+
+NO_KEY = "error: getting stack configuration: get stack secrets manager: incorrect passphrase"
+NO_ROOT = "error: no resource named 'urn:pulumi:local::runai-kit::pulumi:pulumi:Stack::runai-kit-local' found"
+SOMETHING = {"resources": [operation(RELEASE, "kai-scheduler")["resource"]]}
+
+
+def test_a_question_that_fails_is_no_free_lock(tmp_path: Path) -> None:
+    """A missing passphrase, say: nobody knows then who is at work."""
+    told = pulumi(tmp_path, SOMETHING, locked=NO_KEY)
+    with pytest.raises(HealError, match=r"stack local: who holds its lock cannot be asked[^$]*passphrase"):
+        locks.owners(told, "runai-kit")
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [(None, NO_ROOT), ({"resources": []}, NO_ROOT), (SOMETHING, NO_ROOT), (None, NO_KEY)],
+    ids=["never updated", "emptied", "without a root", "nothing that anybody could be at work on"],
+)
+def test_a_stack_without_a_root_to_ask_for_is_free(tmp_path: Path, state: Json | None, said: str) -> None:
+    assert locks.owners(pulumi(tmp_path, state, locked=said), "runai-kit") == []
 
 
 def test_a_message_without_an_owner_is_an_error() -> None:

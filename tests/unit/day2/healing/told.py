@@ -72,13 +72,19 @@ def operation(kind: str, name: str, type_: str = "creating", namespace: str = "k
 
 
 def record(
-    name: str, status: str, namespace: str = "kai-scheduler", version: int = 1, first: str = ""
+    name: str,
+    status: str,
+    namespace: str = "kai-scheduler",
+    version: int = 1,
+    first: str = "",
+    by: str = "pulumi-kubernetes",
 ) -> Json:
-    """The Secret in which Helm keeps a revision."""
+    """The Secret in which Helm keeps a revision, written by a manager of that name."""
     text = json.dumps({"info": {"first_deployed": first}}).encode()
     packed = base64.b64encode(base64.b64encode(gzip.compress(text))).decode()
     labels = {"owner": "helm", "name": name, "status": status, "version": str(version)}
-    meta = {"name": f"sh.helm.release.v1.{name}.v{version}", "namespace": namespace, "labels": labels}
+    meta: Json = {"name": f"sh.helm.release.v1.{name}.v{version}", "namespace": namespace, "labels": labels}
+    meta["managedFields"] = [{"manager": by}]
     return {"metadata": meta, "data": {"release": packed}}
 
 
