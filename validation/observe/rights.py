@@ -36,6 +36,10 @@ RIGHTS = (
     ("get", "kai.scheduler", "configs"),
     ("create", "kai.scheduler", "schedulingshards"),
     ("create", "kai.scheduler", "topologies"),
+    ("get", "coordination.k8s.io", "leases"),
+    ("create", "coordination.k8s.io", "leases"),
+    ("patch", "coordination.k8s.io", "leases"),
+    ("delete", "coordination.k8s.io", "leases"),
 )
 
 
