@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from mirror import copy
 from mirror import listing as made
 from mirror.copy import Copier
 from mirror.listing import Item, listing, pull
+from policy import render
 from policy.render import RenderError, read_stack
 from tests.stack import CATALOG
 
@@ -71,3 +73,14 @@ def test_a_chart_that_does_not_come_in_time_is_named_and_leaves_nothing_half(
         pull(chart, charts, program(tmp_path, "failing", half + "exit 3"))
     pull(chart, charts, program(tmp_path, "helm", f"echo it > {charts}/.pull/it.tgz"))
     assert [path.name for path in charts.iterdir()] == [chart.file]
+
+
+@pytest.mark.req("I13")
+def test_a_chart_that_is_not_rendered_in_time_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(render, "_SECONDS", 0.5)
+    part = next(part for part in CATALOG.parts.values() if part.chart and part.chart.published)
+    told = f"{part.name} {part.version}: found no end of `helm template` after 0.5 s; expected the chart's"
+    with pytest.raises(RenderError, match=re.escape(told)):
+        render.template(program(tmp_path, "helm", "exec sleep 60"), part, tmp_path / "chart.tgz", {})
