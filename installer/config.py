@@ -11,6 +11,7 @@ from typing import Any
 
 from components.config.model import Settings
 from components.config.serving import Certificate
+from components.merging import merged
 
 Json = dict[str, Any]
 # Blocks whose keys are to be compared with the installer's own reference before they are used.
@@ -92,7 +93,7 @@ def _control_plane(settings: Settings) -> Json:
         "version": plane.version,
         "domain": settings.control_plane_domain(),
         **_tls(plane.certificate),
-        "customHelmValues": {**values, **plane.values},
+        "customHelmValues": merged(values, plane.values),
     }
 
 
@@ -112,7 +113,7 @@ def _cluster(settings: Settings) -> Json:
         "name": agents.name,
         "domain": settings.cluster_domain(),
         **_tls(agents.certificate),
-        "customHelmValues": {**values, **agents.values},
+        "customHelmValues": merged(values, agents.values),
     }
 
 

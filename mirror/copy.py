@@ -11,6 +11,10 @@ from pathlib import Path
 
 from mirror.listing import Item
 
+# Seconds. An image of tens of GB over a slow line takes hours; a chart is small.
+_IMAGE_SECONDS = 6 * 3600.0
+_CHART_SECONDS = 1800.0
+
 
 @dataclass(frozen=True)
 class Copier:
@@ -39,7 +43,7 @@ class Copier:
     def _image(self, item: Item) -> str:
         where = self._place(item.reference)
         command = [str(self.skopeo), "copy", "--quiet", "--all", "--preserve-digests"]
-        return _run([*command, f"docker://{where}", f"docker://{self.to}/{item.reference}"])
+        return _run([*command, f"docker://{where}", f"docker://{self.to}/{item.reference}"], _IMAGE_SECONDS)
 
     def _chart(self, item: Item) -> str:
         folder = Path(tempfile.mkdtemp(prefix="chart-"))
@@ -52,13 +56,14 @@ class Copier:
             problem = ""
             for words in tries:
                 options = ["--version", item.version, "--destination", str(folder)]
-                problem = _run([str(self.helm), *words, *options])
+                problem = _run([str(self.helm), *words, *options], _CHART_SECONDS)
                 if not problem:
                     break
             archives = list(folder.glob("*.tgz"))
             if problem or len(archives) != 1:
                 return problem or "no archive came"
-            return _run([str(self.helm), "push", str(archives[0]), f"oci://{self.to}/{home}"])
+            push = [str(self.helm), "push", str(archives[0]), f"oci://{self.to}/{home}"]
+            return _run(push, _CHART_SECONDS)
         finally:
             shutil.rmtree(folder)
 
@@ -66,8 +71,15 @@ class Copier:
         return f"{self.source}/{reference}" if self.source else reference
 
 
-def _run(command: list[str]) -> str:
-    """The command's last line of error, empty when it went well."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
+def _run(command: list[str], seconds: float) -> str:
+    """The command's last line of error, or that it took too long; empty when it went well."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        words = " ".join([Path(command[0]).name, *command[1:]])
+        return (
+            f"found no end of `{words}` after {seconds:g} s; expected one within that time; check the "
+            "line to both registries, then copy the list again: what is there already costs little"
+        )
     lines = [line for line in done.stderr.splitlines() if line.strip()]
     return "" if done.returncode == 0 else lines[-1].strip() if lines else f"status {done.returncode}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from components.profiles import parts
 from components.serving import workload_images
 from policy.objects import images
 from policy.render import RenderError, sources
+
+_PULL_SECONDS = 300.0
 
 
 @dataclass(frozen=True, order=True)
@@ -68,15 +71,27 @@ def pull(chart: Chart, folder: Path, helm: Path) -> None:
     work = folder / ".pull"
     work.mkdir(exist_ok=True)
     command = [str(helm), "pull", *where, "--version", chart.published, "--destination", str(work)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    archives = list(work.glob("*.tgz"))
-    if done.returncode or len(archives) != 1:
-        raise RenderError(
-            f"{chart.path()} {chart.published}: {done.stderr.strip() or 'no archive'}; expected a chart; "
-            f"check the network and the registry's login, or put {chart.file} into {folder}"
-        )
-    archives[0].rename(folder / chart.file)
-    work.rmdir()
+    try:
+        problem = _problem(command)
+        archives = list(work.glob("*.tgz"))
+        if problem or len(archives) != 1:
+            raise RenderError(
+                f"{chart.path()} {chart.published}: {problem or 'no archive'}; expected a chart; "
+                f"check the network and the registry's login, or put {chart.file} into {folder}"
+            )
+        archives[0].rename(folder / chart.file)
+    finally:
+        # A half archive of this time would be a second one the next time.
+        shutil.rmtree(work)
+
+
+def _problem(command: list[str]) -> str:
+    """What went wrong with a command, empty when nothing did."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PULL_SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return f"no end after {_PULL_SECONDS:g} s"
+    return (done.stderr.strip() or f"status {done.returncode}") if done.returncode else ""
 
 
 def _charts(chosen: dict[str, str], catalog: Catalog) -> Iterator[Item]:

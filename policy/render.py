@@ -36,6 +36,8 @@ from policy.pod_security import Object
 
 # Charts ask for the cluster's version; without one Helm answers with that of its own making.
 _KUBERNETES = "1.34.0"
+# What rendering one chart may take.
+_SECONDS = 120.0
 
 
 class RenderError(RuntimeError):
@@ -162,9 +164,15 @@ def template(helm: Path, part: Part, file: Path, values: dict[str, Any]) -> list
     """`helm template` with hooks and CRDs left as the chart has them."""
     command = [str(helm), "template", part.name, str(file), "--namespace", part.namespace(), "--values", "-"]
     command += ["--kube-version", _KUBERNETES]
-    done = subprocess.run(
-        command, input=json.dumps(values), capture_output=True, text=True, timeout=120, check=False
-    )
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(values), capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise RenderError(
+            f"{part.name} {part.version}: found no end of `helm template` after {_SECONDS:g} s; "
+            f"expected the chart's objects; check {file} and the load of this machine, then run again"
+        ) from None
     if done.returncode:
         raise RenderError(f"{part.name} {part.version}: {done.stderr.strip()}")
     return [obj for obj in yaml.load_all(done.stdout, Loader=yaml.CSafeLoader) if obj]

@@ -16,6 +16,7 @@ from urllib.parse import urlencode, urlsplit
 import urllib3
 from kubernetes import client
 from kubernetes.client.exceptions import ApiException
+from kubernetes.client.rest import should_bypass_proxies
 from kubernetes.config.config_exception import ConfigException
 from kubernetes.stream import stream
 
@@ -113,8 +114,9 @@ class Cluster:
         """The certificate (DER) that the API server shows, verified against the kubeconfig's CA."""
         settings: Any = self._settings
         address = urlsplit(settings.host)
-        if address.scheme != "https" or settings.proxy:
-            how = "by a proxy" if settings.proxy else f"at {settings.host}"
+        proxy = _proxy(settings)
+        if address.scheme != "https" or proxy:
+            how = "by a proxy" if proxy else f"at {settings.host}"
             raise ClusterError(f"context {self.context!r} is reached {how}: its certificate is not seen")
         name = getattr(settings, "tls_server_name", None) or address.hostname
         try:
@@ -247,9 +249,30 @@ def _pool(settings: Any, tls: ssl.SSLContext, context: str) -> urllib3.PoolManag
     }
     if getattr(settings, "tls_server_name", None):
         options["server_hostname"] = settings.tls_server_name
-    if settings.proxy:
-        return urllib3.ProxyManager(settings.proxy, **options)
-    return urllib3.PoolManager(**options)
+    proxy = _proxy(settings)
+    if not proxy:
+        return urllib3.PoolManager(**options)
+    try:
+        return urllib3.ProxyManager(proxy, **options)
+    except urllib3.exceptions.HTTPError:
+        # Without what stands before the @: it may be a password.
+        scheme, _, rest = proxy.rpartition("://")
+        shown = f"{scheme}://{rest.rpartition('@')[2]}" if scheme else rest.rpartition("@")[2]
+        raise ClusterError(
+            f"context {context!r}: found proxy {shown!r}; expected http://<host>:<port> or https://…; "
+            "set proxy-url in the kubeconfig (without one: HTTPS_PROXY) to such a proxy, "
+            "or name the API server's host in NO_PROXY to reach it directly"
+        ) from None
+
+
+def _proxy(settings: Any) -> str:
+    """The proxy between us and the API server, "" for none.
+
+    The client takes it from the environment, too, but minds NO_PROXY only in its own requests.
+    """
+    if not settings.proxy or should_bypass_proxies(settings.host, settings.no_proxy or ""):
+        return ""
+    return str(settings.proxy)
 
 
 def _refusal(method: str, path: str, answer: urllib3.BaseHTTPResponse) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 import shutil
 import time
 from collections.abc import Mapping
@@ -39,13 +40,16 @@ class Records:
         return self.root / "evidence" / test
 
     def start(self, run: Json) -> None:
-        """Begin a run: what an earlier one left in this folder goes, the plan is written."""
+        """Begin a run: what an earlier one left in this folder goes, the plan and an id are written."""
         for old in (self.checks, self.root / "evidence", self.root / "marks"):
             shutil.rmtree(old, ignore_errors=True)
         for name in ("report.json", "junit.xml", "ctrf.json", "index.html", "live.json"):
             (self.root / name).unlink(missing_ok=True)
         self.checks.mkdir(parents=True, exist_ok=True)
-        write_atomically(self.root / "run.json", json.dumps({**run, "started": now()}, indent=1))
+        write_atomically(
+            self.root / "run.json",
+            json.dumps({**run, "id": secrets.token_hex(6), "started": now()}, indent=1),
+        )
 
     def forget(self) -> None:
         """Take an earlier run's plan away, so that it is not taken for this one's."""

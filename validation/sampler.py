@@ -5,7 +5,8 @@
 Lines: {"kind":"sample","t":s,"gpus":{queue:n}} from Queue status, {"kind":"pod","t":s,"type":…,"phase":…,…}
 from a watch, with the moment of arrival; {"kind":"eviction","t":s,"group":…,"message":…} from KAI's events,
 and a last line {"kind":"end","t":s,"evictionsWatched":…,"podsWatched":…}. It ends by itself: when the stop
-file appears, when the parent process is gone, or after --seconds.
+file appears, when the parent process is gone, or after --seconds. Meanwhile it renews the run's Lease
+(validation/lease.py).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
-from validation import names
+from validation import lease, names
 from validation.cluster import Cluster, ClusterError
 from validation.observe import evictions, pods, queues
 from validation.processes import alive
@@ -29,6 +30,8 @@ SELECTOR = f"{names.PART_OF_LABEL}={names.PART_OF}"
 WATCH_SECONDS = 300
 # How often evictions are asked for.
 EVICTION_SECONDS = 5.0
+# The report waits for the last line no longer than twice this.
+GIVE_BACK_SECONDS = 10.0
 
 
 def sample(cluster: Cluster, t: float) -> Json:
@@ -117,9 +120,16 @@ def _watch(cluster: Cluster, writer: Writer, queue_key: str, over: threading.Eve
 
 
 def run(
-    cluster: Cluster, out: Path, stop: Path, parent: int, seconds: float, interval: float, queue_key: str
+    cluster: Cluster,
+    out: Path,
+    stop: Path,
+    parent: int,
+    seconds: float,
+    interval: float,
+    queue_key: str,
+    holder: str = "",
 ) -> int:
-    """Sample until told to stop; returns the number of samples."""
+    """Sample until told to stop, and keep the Lease of `holder`; returns the number of samples."""
     deadline = time.monotonic() + seconds
     over = threading.Event()
     taken = 0
@@ -127,6 +137,11 @@ def run(
         writer = Writer(stream)
         watcher = threading.Thread(target=_watch, args=(cluster, writer, queue_key, over), daemon=True)
         watcher.start()
+        keeper = threading.Thread(
+            target=lease.keep, args=(cluster, holder, over, lambda: alive(parent)), daemon=True
+        )
+        if holder:
+            keeper.start()
         evicted, asked = evictions.Watch(), 0.0
         while time.monotonic() < deadline and not stop.exists() and alive(parent):
             begun = time.monotonic()
@@ -142,6 +157,9 @@ def run(
         watched = watcher.is_alive()
         over.set()
         asked_last = _evictions(cluster, writer, evicted)
+        if holder:
+            # Before the last line: who waits for it may begin the next run at once, or end this machine.
+            keeper.join(GIVE_BACK_SECONDS)
         end = {"kind": "end", "t": round(time.time(), 3), "evictionsWatched": asked_last}
         writer.write({**end, "podsWatched": watched})
     return taken
@@ -173,6 +191,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=14400)
     parser.add_argument("--interval", type=float, default=1.0)
     parser.add_argument("--queue-label-key", default="kai.scheduler/queue")
+    parser.add_argument("--holder", default="", help="what the run is called in the Lease")
     given = parser.parse_args(arguments)
     try:
         cluster = Cluster(given.kubeconfig, given.context)
@@ -180,7 +199,14 @@ def main(arguments: list[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 1
     taken = run(
-        cluster, given.out, given.stop, given.parent, given.seconds, given.interval, given.queue_label_key
+        cluster,
+        given.out,
+        given.stop,
+        given.parent,
+        given.seconds,
+        given.interval,
+        given.queue_label_key,
+        given.holder,
     )
     print(f"{taken} samples")
     return 0

@@ -94,7 +94,7 @@ class Client:
 
     def _renew(self) -> None:
         asked = self._clock()
-        told = self._transport.send("POST", _TOKEN, form=self.access.grant())
+        told = self._transport.send("POST", _TOKEN, form=self.access.grant(), makes=False)
         if not isinstance(told, dict) or not isinstance(told.get("access_token"), str):
             raise MalformedError(
                 f"POST {_TOKEN}", "an answer without access_token", "a token", "compare the API's version"

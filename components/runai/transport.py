@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -29,7 +29,9 @@ from components.runai.errors import (
 
 Query = Sequence[tuple[str, str]]
 # The server did nothing yet when it says one of these.
-_AGAIN = (429, 502, 503, 504)
+_UNTOUCHED = (429, 503)
+# A gateway says the other two, also of a request that the server behind it carries out.
+_AGAIN = (*_UNTOUCHED, 502, 504)
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,14 @@ class Transport:
         body: object = None,
         form: Mapping[str, str] | None = None,
         token: str = "",
+        makes: bool = True,
     ) -> Any:
         """The answer's JSON, None without a body. Raises ApiError's kinds.
 
-        A POST is never sent again after a lost answer: the server may have done it.
+        A POST is never sent again after a lost answer, nor after a gateway's 502 or 504: the server may have
+        done it. One that `makes` nothing (for a token) may be, after those two.
         """
+        again = _UNTOUCHED if method == "POST" and makes else _AGAIN
         subject = f"{method} {self._url}{path}"
         headers = dict(self._pool.headers)
         if token:
@@ -87,12 +92,14 @@ class Transport:
         url = f"{self._url}{path}" + (f"?{urlencode(query)}" if query else "")
         try:
             answer = self._pool.request(
-                method, url, body=data, headers=headers, retries=self._retries(method), redirect=False
+                method, url, body=data, headers=headers, retries=self._retries(method, again), redirect=False
             )
         except urllib3.exceptions.HTTPError as error:
             raise self._lost(subject, error) from None
         if answer.status >= 300:
-            raise _refusal(subject, answer.status, _message(answer.data), self._patience)
+            tries = self._patience.retries if answer.status in again else 0
+            unsure = method == "POST" and not tries
+            raise _refusal(subject, answer.status, _message(answer.data), tries, unsure)
         if not answer.data:
             return None
         try:
@@ -105,19 +112,19 @@ class Transport:
                 "check that the address is the control plane's and no proxy answers in its place",
             ) from None
 
-    def _retries(self, method: str) -> Retry:
-        again = self._patience
+    def _retries(self, method: str, statuses: Collection[int]) -> Retry:
+        patience = self._patience
         return Retry(
-            total=again.retries,
-            read=0 if method == "POST" else again.retries,
+            total=patience.retries,
+            read=0 if method == "POST" else patience.retries,
             redirect=0,
-            status=again.retries,
+            status=patience.retries,
             other=0,
             allowed_methods=None,
-            status_forcelist=_AGAIN,
-            backoff_factor=again.pause,
-            backoff_max=again.longest_pause,
-            retry_after_max=again.longest_pause,
+            status_forcelist=statuses,
+            backoff_factor=patience.pause,
+            backoff_max=patience.longest_pause,
+            retry_after_max=patience.longest_pause,
             raise_on_status=False,
         )
 
@@ -150,7 +157,8 @@ def _message(data: bytes) -> str:
     return "; ".join(str(part) for part in parts if part)[:300]
 
 
-def _refusal(subject: str, status: int, message: str, patience: Patience) -> ApiError:
+def _refusal(subject: str, status: int, message: str, tries: int, unsure: bool) -> ApiError:
+    """The error for a status; `tries`: how often it was sent again; `unsure`: a 5xx may have been done."""
     found = f"{status} {message}".strip()
     if status == 401:
         return UnauthorizedError(
@@ -167,6 +175,9 @@ def _refusal(subject: str, status: int, message: str, patience: Patience) -> Api
             subject, found, "a free name, or an object nothing uses", "rename it, or remove what uses it"
         )
     if status in _AGAIN or status >= 500:
-        waited = f"an answer after {patience.retries} more tries"
-        return UnavailableError(subject, found, waited, "look at the control plane's pods, then run again")
+        waited = f"an answer after {tries} more tries" if tries else "an answer"
+        done = " and whether it was done all the same" if unsure else ""
+        return UnavailableError(
+            subject, found, waited, f"look at the control plane's pods{done}, then run again"
+        )
     return RefusedError(subject, found, "a request the API takes", "check the values named in the message")

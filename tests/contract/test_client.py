@@ -166,6 +166,37 @@ def test_a_lost_answer_to_a_post_is_not_sent_twice(double: Double) -> None:
 
 
 @pytest.mark.req("I5")
+@pytest.mark.parametrize("status", [502, 504])
+def test_a_post_is_not_sent_again_after_a_gateways_answer(status: int, double: Double) -> None:
+    double.running.state.journal.faults.append(Fault("POST", CLUSTERS, 1, status))
+    told = f"found {status} on demand; expected an answer; .* and whether it was done all the same"
+    with pytest.raises(UnavailableError, match=told):
+        double.client().post(CLUSTERS, {"name": "one"})
+    assert asked(double, "POST", CLUSTERS) == 1
+
+
+@pytest.mark.req("I5")
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_post_that_a_busy_server_put_off_is_sent_again(status: int, double: Double) -> None:
+    double.running.state.journal.faults.append(Fault("POST", CLUSTERS, 2, status, retry_after=0))
+    assert registered(double.client())
+    assert asked(double, "POST", CLUSTERS) == 3
+
+
+@pytest.mark.req("I5")
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_token_and_what_only_reads_are_asked_for_again_after_each_of_them(
+    status: int, double: Double
+) -> None:
+    for method, path in (("POST", "/api/v2/token"), ("GET", CLUSTERS)):
+        double.running.state.journal.faults.append(Fault(method, path, 2, status, retry_after=0))
+    assert double.client().get(CLUSTERS) == []
+    assert asked(double, "POST", "/api/v2/token") == asked(double, "GET", CLUSTERS) == 3
+    # A gateway's answers are not the API's: they are no part of what the document speaks about.
+    double.running.state.journal.told.clear()
+
+
+@pytest.mark.req("I5")
 def test_each_refusal_is_an_error_of_its_own(double: Double) -> None:
     client = double.client()
     cluster = registered(client)

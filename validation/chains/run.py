@@ -67,8 +67,12 @@ class Run:
         if not tests:
             self._tell(schedule, schedule.why)
             return []
+        if why := self._refused(tests[0]):
+            # Nothing is cleared either: preflight may have refused because of another run's objects.
+            self._tell(schedule, why)
+            return [self._alone("rest", tests, {"kit_part": "middle"})]
         try:
-            why = self._refused(tests[0]) or self._lend(schedule)
+            why = self._lend(schedule)
             self._tell(schedule, why)
             if not why:
                 parts = [self._chain(schedule, name) for name in schedule.chains]

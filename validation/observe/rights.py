@@ -45,6 +45,11 @@ ASKED = (
     ("list", "", "secrets"),
     ("get", "kai.scheduler", "configs"),
     ("list", "scheduling.run.ai", "bindrequests"),
+    # One run at a time, see validation/lease.py.
+    ("get", "coordination.k8s.io", "leases"),
+    ("create", "coordination.k8s.io", "leases"),
+    ("patch", "coordination.k8s.io", "leases"),
+    ("delete", "coordination.k8s.io", "leases"),
 )
 
 

@@ -54,6 +54,22 @@ def test_the_control_plane_is_the_stacks_own() -> None:
     }
 
 
+@pytest.mark.req("I8", "I9")
+def test_own_values_are_laid_over_the_stacks_as_the_program_lays_them() -> None:
+    ours = {"global": {"customCA": {"enabled": True}, "more": 1}}
+    theirs = {"clusterConfig": {"global": {"subdomainSupport": True, "more": 2}}}
+    found = made(FULL, controlPlane__values=ours, clusterAgents__values=theirs)
+    assert found["controlPlane"]["customHelmValues"]["global"] == {
+        "ingress": {"ingressClass": "haproxy"},
+        "customCA": {"enabled": True},
+        "more": 1,
+    }
+    assert found["cluster"]["customHelmValues"]["clusterConfig"] == {
+        "global": {"ingress": {"ingressClass": "haproxy"}, "subdomainSupport": True, "more": 2},
+        "project-controller": {"createNamespaces": False},
+    }
+
+
 @pytest.mark.req("I13")
 def test_secrets_are_paths() -> None:
     text = yaml.safe_dump(

@@ -116,11 +116,14 @@ def test_where_nothing_can_be_lent_tests_run_one_after_another(
     assert Records(stage.report).run()["chains"] == {}
 
 
-def test_what_preflight_refuses_is_lent_no_nodes(stage: Stage) -> None:
-    stage.work = passing(stage, "preflight.blast_radius")
+@pytest.mark.parametrize("check", ["preflight.blast_radius", "preflight.leftovers"])
+def test_what_preflight_refuses_is_lent_no_nodes_and_takes_none_from_another_run(
+    check: str, stage: Stage
+) -> None:
+    stage.work = passing(stage, check)
     made, schedule = started(stage)
     made.play(schedule)
-    assert stage.happened == ["alone", "give back", "rest", "report"]
+    assert stage.happened == ["alone", "rest", "report"]
     assert "preflight refused the tests" in Records(stage.report).run()["chainsNote"]
 
 

@@ -204,3 +204,36 @@ def test_a_server_behind_a_proxy_or_without_tls_shows_no_certificate(server: tup
     ):
         with pytest.raises(ClusterError, match=f"reached {how}"):
             Cluster(kubeconfig(server, **change), "there").certificate()
+
+
+@pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy"])
+def test_a_server_that_no_proxy_names_is_reached_directly(
+    variable: str, server: tuple[int, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    # Nobody listens there: what goes through it fails.
+    monkeypatch.setenv(variable, "http://127.0.0.1:9")
+    with pytest.raises(ClusterError, match="does not answer"):
+        Cluster(kubeconfig(server), "there", timeout=2).get("/api/v1/pods")
+    monkeypatch.setenv("NO_PROXY", "other.test,127.0.0.0/8")
+    direct = Cluster(kubeconfig(server), "there")
+    assert direct.get("/api/v1/pods")["items"]
+    assert direct.certificate()
+
+
+@pytest.mark.parametrize(
+    ("proxy", "shown"),
+    [
+        ("socks5://127.0.0.1:9", "socks5://127.0.0.1:9"),
+        ("socks5://me:sesame@127.0.0.1:9", "socks5://127.0.0.1:9"),
+        ("me:sesame@proxy.test:3128", "proxy.test:3128"),
+    ],
+)
+def test_a_proxy_that_speaks_no_http_is_named_without_its_password(
+    proxy: str, shown: str, server: tuple[int, Path]
+) -> None:
+    said = f"'there': found proxy '{shown}'; expected http://<host>:<port> or https://…; set proxy-url"
+    with pytest.raises(ClusterError, match=said) as caught:
+        Cluster(kubeconfig(server, **{"proxy-url": proxy}), "there")
+    assert "sesame" not in str(caught.value)

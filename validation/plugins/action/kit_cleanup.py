@@ -13,7 +13,7 @@ if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
     sys.path.insert(0, _ROOT)
 
 from components.runai.errors import ApiError
-from validation import cleanup
+from validation import cleanup, lease
 from validation.actions import Json, KitAction
 from validation.cluster import ClusterError
 from validation.runai import driver
@@ -21,7 +21,11 @@ from validation.settings import OutputsError
 
 
 class ActionModule(KitAction):
-    """Result: removed, left (lists of objects), found (also an error of the API) and seconds by check."""
+    """Result: removed, left (lists of objects), found (also an error of the API) and seconds by check.
+
+    Without a test, objects of all runs are meant: only the run that holds the Lease may remove them.
+    `refused` says why nothing was, else it is empty.
+    """
 
     ARGUMENTS: ClassVar[Json] = {
         "test": {"type": "str", "default": ""},
@@ -40,8 +44,18 @@ class ActionModule(KitAction):
                 "changed": False,
                 "removed": [],
                 "left": kept,
+                "refused": "",
                 "seconds": {},
                 "found": {arguments["check"]: {"skipped": "kept on request (validation_keep)", "kept": kept}},
+            }
+        if not test and (refused := self._refused()):
+            return {
+                "changed": False,
+                "removed": [],
+                "left": [],
+                "refused": refused,
+                "found": {arguments["check"]: {"error": refused}},
+                "seconds": {arguments["check"]: time.monotonic() - begun},
             }
         problems: list[str] = []
         removed: list[str] = []
@@ -59,9 +73,23 @@ class ActionModule(KitAction):
             "changed": bool(removed),
             "removed": removed,
             "left": left,
+            "refused": "",
             "found": {arguments["check"]: seen},
             "seconds": {arguments["check"]: time.monotonic() - begun},
         }
+
+    def _refused(self) -> str:
+        """Why this run may not remove what others left: one of them is at work, or nobody can tell."""
+        try:
+            other = lease.take(self.cluster, self.records.run()["holder"], self.say)
+        except ClusterError as error:
+            return f"whether another run is at work cannot be told: {error}; nothing was removed"
+        if not other:
+            return ""
+        return (
+            f"found a run at work on this cluster: {other}; expected none; wait for its end, or end it; "
+            "nothing was removed"
+        )
 
     def _elsewhere(self, step: Callable[..., list[str]], test: str, *more: float) -> list[str]:
         """What a step of driver `runai` names in the control plane; nothing of the other driver."""

@@ -10,7 +10,7 @@ from typing import ClassVar
 if (_ROOT := str(Path(__file__).resolve().parents[3])) not in sys.path:
     sys.path.insert(0, _ROOT)
 
-from validation import declared, reuse
+from validation import declared, lease, reuse
 from validation.actions import Json, KitAction
 from validation.cluster import Cluster, ClusterError
 from validation.plan import plan
@@ -21,7 +21,10 @@ FACTS_SECONDS = 4.0
 
 
 class ActionModule(KitAction):
-    """Result: tests (chosen), parent (process id of ansible-playbook), looked (preflight is taken over)."""
+    """Result: tests (chosen), parent (process id of ansible-playbook), looked (preflight is taken over).
+
+    And holder: what this run is called in the Lease, which preflight takes for it.
+    """
 
     ARGUMENTS: ClassVar[Json] = {
         "tags": {"type": "list", "elements": "str", "default": ["all"]},
@@ -41,10 +44,27 @@ class ActionModule(KitAction):
         self.records.start(plan(outputs, chosen, cluster))
         (self.records.root / "timeline.jsonl").unlink(missing_ok=True)
         (self.records.root / "sampler.stop").unlink(missing_ok=True)
+        holder = lease.holder(self.records.run(), self.records.root)
+        self.records.amend(holder=holder)
         earlier = arguments["preflight_of"]
         if earlier:
             self.records.amend(preflightOf=reuse.take(self.records, Path(earlier), cluster))
-        return {"changed": True, "tests": chosen, "parent": os.getppid(), "looked": bool(earlier)}
+            # Without a preflight of its own that would take it.
+            self._take(holder)
+        return {
+            "changed": True,
+            "tests": chosen,
+            "parent": os.getppid(),
+            "looked": bool(earlier),
+            "holder": holder,
+        }
+
+    def _take(self, holder: str) -> None:
+        if other := lease.take(self.cluster, holder, self.say):
+            raise ValueError(
+                f"kit_preflight_of: found a run at work on this cluster: {other}; expected none; "
+                "wait for its end, or end it"
+            )
 
     def _cluster_facts(self) -> Json:
         # A kubeconfig that cannot be used is preflight's to tell; the plan is written all the same.
