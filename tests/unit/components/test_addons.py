@@ -116,6 +116,12 @@ def test_resource_management_takes_the_place_of_scheduler_and_queues(tmp_path: P
     values = made.one("Release", "kai-resource-management-release").inputs["values"]
     assert values["projectController"]["features"]["createNamespaces"] is False
     assert values["kai-scheduler"]["defaultShard"] == {"enabled": False}
+    # The chart would render the reservation pods' account at every second upgrade only.
+    reservation = values["kai-scheduler"]["global"]["resourceReservation"]
+    assert reservation["createServiceAccount"] is False
+    account = made.one("ServiceAccount", "reservation-account")
+    assert account.inputs["metadata"]["name"] == reservation["serviceAccount"]
+    assert "reservation-account" in made.one("Release", "kai-resource-management-release").depends_on
     team = made.one("Project", "project-team-a")
     assert team.inputs["spec"] == {
         "parent": "engineering",
