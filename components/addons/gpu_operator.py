@@ -39,7 +39,7 @@ class GpuOperatorAddon(Addon):
         before: list[pulumi.Resource] = [self._map(COUNTERS, {_CSV: counters(inputs, root)})]
         if sharing := plugin_config(inputs):
             before.append(self._map(PLUGIN_CONFIG, sharing))
-        if inputs.settings.gpu_operator.mode == "vgpu":
+        if inputs.settings.gpu_operator.guest_driver():
             before.append(self._licence())
         # Drivers are compiled on the nodes, which the operator does not wait for, and its images are large.
         self.release(values(inputs), before, timeout=900)

@@ -99,7 +99,7 @@ def _plugin_config(inputs: AddonInputs) -> dict[str, str]:
 
 
 def _driver(inputs: AddonInputs, gpus: GpuOperator) -> dict[str, Any]:
-    vgpu = gpus.mode == "vgpu"
+    vgpu = gpus.guest_driver()
     image = inputs.split("vgpu-driver" if vgpu else "driver")
     manager = inputs.split("driver-manager")
     return {

@@ -96,7 +96,7 @@ def _gpu_operator(settings: Settings, root: Path) -> Iterator[Problem]:
             '"existing" with fakeGpus.enabled',
             "choose real GPUs or pretended ones: both would answer in namespace gpu-operator",
         )
-    if gpus.mode == "vgpu" and gpus.driver.source == "operator":
+    if gpus.guest_driver():
         yield from _vgpu(settings)
     elif gpus.licence is not None:
         yield Problem(

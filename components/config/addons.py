@@ -55,6 +55,10 @@ class GpuOperator(Section):
     mig_strategy: Literal["single", "mixed"] = "single"
     counters: str = ""
 
+    def guest_driver(self) -> bool:
+        """Whether the operator runs a vGPU guest driver: its image, and a licence, are needed then only."""
+        return self.mode == "vgpu" and self.driver.source == "operator"
+
 
 class ResourceManagement(Section):
     """KAI Resource Management: its controllers keep queues and node pools, and bring KAI themselves."""

@@ -124,6 +124,7 @@ def test_a_licence_in_plain_text_is_refused_and_not_shown(root: Path) -> None:
     [
         INSTALL,
         VGPU,
+        INSTALL | {"gpuOperator.mode": "vgpu", "gpuOperator.driver": {"source": "host"}},
         KRM,
         NEW | INSTALL | {"sharing": "fractioning", "gpuOperator.driver": {"version": "615.10"}},
         NEW | INSTALL | {"sharing": "fractioning", "gpuOperator.driver": {"source": "host"}},

@@ -64,6 +64,14 @@ def test_what_operands_name_is_there_before_the_operator(tmp_path: Path) -> None
 
 
 @pytest.mark.req("I6")
+def test_a_vgpu_driver_of_the_node_image_has_its_licence_there(tmp_path: Path) -> None:
+    made = installed(tmp_path, gpuOperator__mode="vgpu", gpuOperator__driver={"source": "host"})
+    driver = made.one("Release", "gpu-operator-release").inputs["values"]["driver"]
+    assert (driver["enabled"], driver["licensingConfig"]["secretName"]) == (False, "")
+    assert LICENCE_SECRET not in {item.name for item in made.of_type("Secret")}
+
+
+@pytest.mark.req("I6")
 def test_the_counters_can_be_the_stacks_own(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text("DCGM_FI_DEV_GPU_UTIL, gauge, Use.\n")
     made = installed(tmp_path, gpuOperator__counters="own.csv")
