@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from components.addons.gpu_values import COUNTERS, LICENCE_SECRET, PLUGIN_CONFIG
+from components.addons.gpu_values import COUNTERS, DRIVER_SECRET, LICENCE_SECRET, PLUGIN_CONFIG
 from tests.mocks import Run
 from tests.stack import LOCAL, changed, plain, run_platform
 
@@ -48,7 +49,7 @@ def test_what_operands_name_is_there_before_the_operator(tmp_path: Path) -> None
     made = installed(
         tmp_path,
         gpuOperator__mode="vgpu",
-        gpuOperator__driver={"version": "570.172.08"},
+        gpuOperator__driver={"version": "570.172.08", "password": "ngc key"},
         gpuOperator__licence={"token": "tok", "gridd": "FeatureType=1"},
         sharing="timeSlicing",
     )
@@ -61,6 +62,47 @@ def test_what_operands_name_is_there_before_the_operator(tmp_path: Path) -> None
     assert licence == {"gridd.conf": "FeatureType=1", "client_configuration_token.tok": "tok"}
     assert release.inputs["values"]["driver"]["image"] == "vgpu-guest-driver"
     assert "timeSlicing:" in made.one("ConfigMap", PLUGIN_CONFIG).inputs["data"]["shared"]
+
+
+@pytest.mark.req("I6", "I13")
+@pytest.mark.parametrize(
+    ("driver", "host", "user"),
+    [
+        ({"password": "ngc key"}, "nvcr.io", "$oauthtoken"),
+        (
+            {"password": "word", "username": "robot", "repository": "own.test:5000/nvidia"},
+            "own.test:5000",
+            "robot",
+        ),
+    ],
+)
+def test_a_driver_image_behind_a_login_is_pulled_with_it(
+    driver: dict[str, str], host: str, user: str, tmp_path: Path
+) -> None:
+    made = installed(
+        tmp_path,
+        gpuOperator__mode="vgpu",
+        gpuOperator__driver={"version": "570.172.08", **driver},
+        gpuOperator__licence={"token": "tok"},
+    )
+    secret = made.one("Secret", DRIVER_SECRET)
+    assert secret.inputs["metadata"]["namespace"] == "gpu-operator"
+    assert secret.inputs["type"] == "kubernetes.io/dockerconfigjson"
+    auths = json.loads(plain(secret.inputs["stringData"])[".dockerconfigjson"])["auths"]
+    assert (auths[host]["username"], auths[host]["password"]) == (user, driver["password"])
+    release = made.one("Release", "gpu-operator-release")
+    assert DRIVER_SECRET in release.depends_on
+    assert release.inputs["values"]["driver"]["imagePullSecrets"] == [DRIVER_SECRET]
+    assert release.inputs["values"]["toolkit"]["imagePullSecrets"] == []
+
+
+@pytest.mark.req("I6", "I13")
+def test_the_drivers_login_is_beside_the_mirrors(tmp_path: Path) -> None:
+    mirror = {"prefix": "harbor.test/m", "username": "robot", "password": "word"}
+    own = {"repository": "own.test/nvidia", "username": "other", "password": "word"}
+    made = installed(tmp_path, registry=mirror, gpuOperator__driver=own)
+    driver = made.one("Release", "gpu-operator-release").inputs["values"]["driver"]
+    assert driver["imagePullSecrets"] == ["runai-kit-registry", DRIVER_SECRET]
 
 
 @pytest.mark.req("I6")
