@@ -145,6 +145,14 @@ def test_operators_come_before_the_scheduler_and_grove_after_it(tmp_path: Path) 
     assert scheduler.inputs["values"]["global"]["gpuSharingMode"] == "NvFractions"
 
 
+@pytest.mark.req("I13")
+def test_groves_operator_is_pulled_with_the_mirrors_login(tmp_path: Path) -> None:
+    mirror = {"prefix": "harbor.test/m", "username": "robot", "password": "word"}
+    made = run(tmp_path, registry=mirror, grove={"enabled": True})
+    values = made.one("Release", "grove-release").inputs["values"]
+    assert values["imagePullSecrets"] == [{"name": "runai-kit-registry"}]
+
+
 @pytest.mark.req("I5")
 @pytest.mark.parametrize(
     ("sharing", "mode"),
