@@ -12,6 +12,7 @@ from components.catalog import Part
 from components.charts import ChartSource
 from components.knative import bundle as upstream
 from components.knative import operator
+from components.knative.accounts import accounts
 from components.knative.gate import KnativeGate
 from components.knative.inputs import NAMESPACE, KnativeInputs
 from components.labels import metadata
@@ -42,6 +43,7 @@ class Inference(pulumi.ComponentResource):
 
     def operator(self, part: Part, source: ChartSource, knative: KnativeInputs, mirror: str) -> None:
         """The operator's chart, and the KnativeServing that it is told to make true."""
+        pulled = accounts(part, knative.pull_secret, self)
         release = Release(
             part.name,
             name=part.name,
@@ -49,7 +51,7 @@ class Inference(pulumi.ComponentResource):
             values=operator.values(part, mirror),
             timeout=300,
             **source.arguments(part),
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=pulled),
         )
         serving = CustomResource(
             NAMESPACE,

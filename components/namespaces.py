@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pulumi
 from pulumi_kubernetes.core.v1 import Namespace, NamespacePatch, Secret
 
+from components import logins
 from components.catalog import Catalog, Psa
 from components.cluster import NamespaceFacts
 from components.config.model import Settings
@@ -105,12 +104,12 @@ class Namespaces(pulumi.ComponentResource):
         return made
 
     def _pull_secret(self, namespace: str, resource: pulumi.Resource) -> Secret:
-        return Secret(
+        return logins.pull_secret(
             f"{namespace}-{PULL_SECRET}",
-            metadata=metadata(PULL_SECRET, namespace),
-            type="kubernetes.io/dockerconfigjson",
-            string_data=pulumi.Output.secret({".dockerconfigjson": docker_config(self._registry)}),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[resource]),
+            PULL_SECRET,
+            namespace,
+            docker_config(self._registry),
+            pulumi.ResourceOptions(parent=self, depends_on=[resource]),
         )
 
 
@@ -130,10 +129,8 @@ def _refuse_leaving(leaving: list[str]) -> None:
 
 def docker_config(registry: Registry) -> str:
     """Credentials for the mirror, in the form that kubelets read."""
-    password = registry.password.get_secret_value()
-    auth = base64.b64encode(f"{registry.username}:{password}".encode()).decode()
     host = registry.prefix.split("/")[0]
-    return json.dumps({"auths": {host: {"username": registry.username, "password": password, "auth": auth}}})
+    return logins.docker_config(host, registry.username, registry.password.get_secret_value())
 
 
 def _refuse_conflict(item: Wanted, found: NamespaceFacts) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from typing import Any
 
 import pulumi
@@ -12,11 +10,11 @@ from pulumi_kubernetes.core.v1 import Secret
 from components.catalog import Part
 from components.charts import ChartSource
 from components.config.full import Ngc
-from components.labels import metadata
+from components.logins import NGC_USER, docker_config
+from components.logins import pull_secret as login
 
 # The name that the product's charts look for.
 PULL_SECRET = "runai-reg-creds"  # noqa: S105 (a name, not a secret)
-_USER = "$oauthtoken"
 _ENTITLED = "https://helm.ngc.nvidia.com/nvidia/runai"
 _IMAGES = "nvcr.io"
 
@@ -27,7 +25,7 @@ def arguments(source: ChartSource, part: Part, ngc: Ngc) -> dict[str, Any]:
     if ngc.support_entitled and "repository_opts" in found:
         found["repository_opts"] = {
             "repo": _ENTITLED,
-            "username": _USER,
+            "username": NGC_USER,
             "password": pulumi.Output.secret(ngc.api_key.get_secret_value()),
         }
     return found
@@ -45,13 +43,5 @@ def images(ngc: Ngc, mirror: str) -> str:
 
 def pull_secret(namespace: str, ngc: Ngc, opts: pulumi.ResourceOptions) -> Secret:
     """Credentials for the images of the release with support."""
-    key = ngc.api_key.get_secret_value()
-    auth = base64.b64encode(f"{_USER}:{key}".encode()).decode()
-    content = json.dumps({"auths": {_IMAGES: {"username": _USER, "password": key, "auth": auth}}})
-    return Secret(
-        f"{namespace}-{PULL_SECRET}",
-        metadata=metadata(PULL_SECRET, namespace),
-        type="kubernetes.io/dockerconfigjson",
-        string_data=pulumi.Output.secret({".dockerconfigjson": content}),
-        opts=opts,
-    )
+    config = docker_config(_IMAGES, NGC_USER, ngc.api_key.get_secret_value())
+    return login(f"{namespace}-{PULL_SECRET}", PULL_SECRET, namespace, config, opts)

@@ -17,6 +17,7 @@ from components.config.sections import NodePools
 from components.kai import v0_12, v0_18
 from components.kai.gate import WAIT_FOR, KaiGate
 from components.kai.inputs import CONFIG, NAME, Generation, KaiInputs
+from components.kai.reservation import reservation_account
 from components.kai.shard import shard
 from components.labels import metadata
 
@@ -29,7 +30,7 @@ def generation(part: Part) -> Generation:
 
 
 class Scheduler(pulumi.ComponentResource):
-    """Helm release → Config → shards.
+    """The reservation pods' account, where the chart is not to make it → Helm release → Config → shards.
 
     Each depends on the one before, so that a destroy takes them away in reverse: the operator is still
     there when Config goes, and Config's webhooks are gone before anything else is.
@@ -52,6 +53,8 @@ class Scheduler(pulumi.ComponentResource):
         """`fingerprint` changes when the operator has to look at the nodes again."""
         super().__init__("runai-kit:components:Scheduler", name, None, opts)
         builder = generation(part)
+        child = pulumi.ResourceOptions(parent=self)
+        before = [reservation_account(kai.pull_secret, child)] if builder.OWN_ACCOUNT else []
         release = Release(
             NAME,
             name=NAME,
@@ -59,7 +62,9 @@ class Scheduler(pulumi.ComponentResource):
             values=builder.values(kai),
             timeout=300,
             **source.arguments(part),
-            opts=pulumi.ResourceOptions(parent=self, ignore_changes=list(builder.INSTALL_ONLY)),
+            opts=pulumi.ResourceOptions(
+                parent=self, depends_on=before, ignore_changes=list(builder.INSTALL_ONLY)
+            ),
         )
         config = self._config(builder.config(kai), release, fingerprint)
         specs = {"default": shard(kai, "", kai.placement)}

@@ -10,8 +10,10 @@ from pulumi_kubernetes.core.v1 import ConfigMap, Secret
 from components.addons.base import Addon
 from components.addons.gpu_values import (
     COUNTERS,
+    DRIVER_SECRET,
     LICENCE_SECRET,
     PLUGIN_CONFIG,
+    driver_login,
     licence_data,
     plugin_config,
     values,
@@ -19,6 +21,7 @@ from components.addons.gpu_values import (
 from components.addons.inputs import AddonInputs
 from components.charts import ChartSource
 from components.labels import metadata
+from components.logins import pull_secret
 
 NAME = "gpu-operator"
 # The exporter reads the key of this name.
@@ -26,7 +29,7 @@ _CSV = "dcgm-metrics.csv"
 
 
 class GpuOperatorAddon(Addon):
-    """Licence, sharing and counters first: the operands fail without the objects that they name."""
+    """Licence, login, sharing and counters first: the operands fail without the objects that they name."""
 
     def __init__(
         self,
@@ -39,8 +42,11 @@ class GpuOperatorAddon(Addon):
         before: list[pulumi.Resource] = [self._map(COUNTERS, {_CSV: counters(inputs, root)})]
         if sharing := plugin_config(inputs):
             before.append(self._map(PLUGIN_CONFIG, sharing))
-        if inputs.settings.gpu_operator.mode == "vgpu":
+        if inputs.settings.gpu_operator.guest_driver():
             before.append(self._licence())
+        if config := driver_login(inputs):
+            home = inputs.part.namespace()
+            before.append(pull_secret(DRIVER_SECRET, DRIVER_SECRET, home, config, self.child([])))
         # Drivers are compiled on the nodes, which the operator does not wait for, and its images are large.
         self.release(values(inputs), before, timeout=900)
         self.register_outputs({})

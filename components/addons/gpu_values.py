@@ -6,8 +6,10 @@ from typing import Any
 
 from components.addons.inputs import AddonInputs
 from components.config.addons import DEVICE_PARTS, GpuOperator
+from components.logins import docker_config
 
 LICENCE_SECRET = "licensing-config"  # noqa: S105 (a name, not a secret)
+DRIVER_SECRET = "runai-kit-driver-registry"  # noqa: S105 (a name, not a secret)
 COUNTERS = "runai-kit-dcgm-counters"
 PLUGIN_CONFIG = "runai-kit-device-plugin"
 # The key in the device plugin's ConfigMap that applies to every node.
@@ -52,7 +54,8 @@ def values(inputs: AddonInputs) -> dict[str, Any]:
         },
         "operator": inputs.split("operator")
         | {"imagePullSecrets": pull, "defaultRuntime": "containerd", "upgradeCRD": True, "cleanupCRD": False},
-        "driver": _driver(inputs, gpus) | {"imagePullSecrets": pull},
+        "driver": _driver(inputs, gpus)
+        | {"imagePullSecrets": [*pull, *([DRIVER_SECRET] if driver_login(inputs) else [])]},
         "cdi": {"enabled": True, "nriPluginEnabled": False},
         "mig": {"strategy": gpus.mig_strategy},
         # For virtual machines on GPU nodes, not for containers.
@@ -66,6 +69,14 @@ def driver_image(inputs: AddonInputs) -> str:
     driver = _driver(inputs, inputs.settings.gpu_operator)
     system = inputs.settings.gpu_operator.driver.os
     return f"{driver['repository']}/{driver['image']}:{driver['version']}-{system}"
+
+
+def driver_login(inputs: AddonInputs) -> str:
+    """The login for the driver's image, empty without one. A secret."""
+    gpus = inputs.settings.gpu_operator
+    password = gpus.driver.password.get_secret_value()
+    host = str(_driver(inputs, gpus)["repository"]).partition("/")[0]
+    return docker_config(host, gpus.driver.username, password) if password else ""
 
 
 def licence_data(gpus: GpuOperator) -> dict[str, str]:
@@ -99,7 +110,7 @@ def _plugin_config(inputs: AddonInputs) -> dict[str, str]:
 
 
 def _driver(inputs: AddonInputs, gpus: GpuOperator) -> dict[str, Any]:
-    vgpu = gpus.mode == "vgpu"
+    vgpu = gpus.guest_driver()
     image = inputs.split("vgpu-driver" if vgpu else "driver")
     manager = inputs.split("driver-manager")
     return {

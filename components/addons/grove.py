@@ -16,7 +16,7 @@ NAME = "grove"
 
 
 def values(inputs: AddonInputs) -> dict[str, Any]:
-    """Helm values. The operator's own image pull secrets are its service account's: the chart has none."""
+    """Helm values. The pull secrets are the operator's; pods that it makes have their workload's."""
     repository, tag = inputs.repository_and_tag("operator")
     crds, crds_tag = inputs.repository_and_tag("install-crds")
     # The operator names its helper's image itself and adds its own tag.
@@ -24,6 +24,7 @@ def values(inputs: AddonInputs) -> dict[str, Any]:
     return {
         "replicaCount": 1,
         "image": {"repository": repository, "tag": tag, "pullPolicy": "IfNotPresent"},
+        "imagePullSecrets": inputs.pull_secrets(),
         "podSecurityContext": RESTRICTED_POD,
         "securityContext": RESTRICTED_CONTEXT,
         "config": {

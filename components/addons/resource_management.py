@@ -15,6 +15,7 @@ from components.addons.resource_values import department, node_pool, project, va
 from components.charts import ChartSource
 from components.cluster import ClusterFacts
 from components.config.org import Department
+from components.kai.reservation import reservation_account
 from components.labels import metadata
 from components.shares import ResolvedQuota
 
@@ -23,7 +24,7 @@ _API = "kai.resources/v1alpha1"
 
 
 class ResourceManagement(Addon):
-    """Release → node pools → departments → projects, these by `org` once their quotas are known.
+    """Account and release → node pools → departments → projects, these by `org` once their quotas are known.
 
     A destroy goes the other way, after the projects' namespaces with their workloads: KRM refuses to lose a
     project that runs something, and a department that has projects.
@@ -37,7 +38,9 @@ class ResourceManagement(Addon):
         opts: pulumi.ResourceOptions | None = None,
     ) -> None:
         super().__init__(NAME, inputs, source, opts)
-        release = self.release(values(inputs, facts), [])
+        # KAI comes inside the chart, by the values that its own takes: the account is the stack's here, too.
+        account = reservation_account(inputs.pull_secret, self.child([]))
+        release = self.release(values(inputs, facts), [account])
         pools = inputs.settings.node_pools
         self._ready: list[pulumi.Resource] = [
             release,

@@ -73,6 +73,7 @@ def _owners(settings: Settings, catalog: Catalog) -> Iterator[Problem]:
 
 def _gpu_operator(settings: Settings, root: Path) -> Iterator[Problem]:
     gpus = settings.gpu_operator
+    login = bool(gpus.driver.password.get_secret_value())
     if gpus.counters and not (root / gpus.counters).is_file():
         yield Problem(
             "gpuOperator.counters",
@@ -81,13 +82,15 @@ def _gpu_operator(settings: Settings, root: Path) -> Iterator[Problem]:
             "create it, or leave the setting out for the kit's own list",
         )
     if gpus.source == "existing":
-        if gpus.licence is not None:
-            yield Problem(
-                "gpuOperator.licence",
-                "a licence",
-                'nothing while gpuOperator.source is "existing"',
-                "give it to the operator that is there",
-            )
+        given = (("licence", "a licence", gpus.licence is not None), ("driver.password", "a secret", login))
+        for key, found, there in given:
+            if there:
+                yield Problem(
+                    f"gpuOperator.{key}",
+                    found,
+                    'nothing while gpuOperator.source is "existing"',
+                    "give it to the operator that is there",
+                )
         return
     if settings.fake_gpus.enabled:
         yield Problem(
@@ -96,7 +99,22 @@ def _gpu_operator(settings: Settings, root: Path) -> Iterator[Problem]:
             '"existing" with fakeGpus.enabled',
             "choose real GPUs or pretended ones: both would answer in namespace gpu-operator",
         )
-    if gpus.mode == "vgpu" and gpus.driver.source == "operator":
+    if login and gpus.driver.source == "host":
+        yield Problem(
+            "gpuOperator.driver.password",
+            "a secret",
+            'nothing with driver.source "host"',
+            "remove it: no driver image is pulled",
+        )
+    elif login and settings.registry.prefix and not gpus.driver.repository:
+        # The mirror would be sent a key that is NVIDIA's.
+        yield Problem(
+            "gpuOperator.driver.password",
+            "a secret",
+            "nothing while the driver's image comes from registry.prefix",
+            "remove it: the login of the mirror is registry.username with registry.password",
+        )
+    if gpus.guest_driver():
         yield from _vgpu(settings)
     elif gpus.licence is not None:
         yield Problem(
@@ -108,7 +126,7 @@ def _gpu_operator(settings: Settings, root: Path) -> Iterator[Problem]:
 
 
 def _vgpu(settings: Settings) -> Iterator[Problem]:
-    """A guest driver has to fit the host's, and computes only with a licence."""
+    """A guest driver has to fit the host's, computes only with a licence, and is not published to all."""
     gpus = settings.gpu_operator
     if not gpus.driver.version:
         yield Problem(
@@ -123,6 +141,16 @@ def _vgpu(settings: Settings) -> Iterator[Problem]:
             "nothing",
             'a licence with mode "vgpu"',
             "pulumi config set --secret --path runai-kit:gpuOperator.licence.token, from NVIDIA's portal",
+        )
+    # A mirror or a repository of one's own may be open to all; NVIDIA's is not.
+    elsewhere = settings.registry.prefix or gpus.driver.repository
+    if not elsewhere and not gpus.driver.password.get_secret_value():
+        yield Problem(
+            "gpuOperator.driver.password",
+            "nothing",
+            'an NGC API key with mode "vgpu" and NVIDIA\'s own registry',
+            "pulumi config set --secret --path runai-kit:gpuOperator.driver.password, or set registry.prefix "
+            "or gpuOperator.driver.repository",
         )
 
 

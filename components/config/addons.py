@@ -20,7 +20,8 @@ class Driver(Section):
     """The GPU driver: a container of the operator's, or what the node image brings (`host`).
 
     `version` empty is the catalog's; vGPU needs the one of the host's bundle. `os` is the nodes' system as
-    NVIDIA's image tags write it. `repository` and `image` empty are those of the mode.
+    NVIDIA's image tags write it. `repository` and `image` empty are those of the mode. `username` and
+    `password` are a login for the image alone; for NVIDIA's guest driver the password is an NGC API key.
     """
 
     source: Literal["operator", "host"] = "operator"
@@ -28,6 +29,8 @@ class Driver(Section):
     os: Text = "ubuntu24.04"
     repository: str = ""
     image: str = ""
+    username: Text = "$oauthtoken"
+    password: SecretStr = SecretStr("")
 
 
 class Licence(Section):
@@ -54,6 +57,10 @@ class GpuOperator(Section):
     replicas: Annotated[int, Field(ge=2, le=48)] = 4
     mig_strategy: Literal["single", "mixed"] = "single"
     counters: str = ""
+
+    def guest_driver(self) -> bool:
+        """Whether the operator runs a vGPU guest driver: its image, and a licence, are needed then only."""
+        return self.mode == "vgpu" and self.driver.source == "operator"
 
 
 class ResourceManagement(Section):

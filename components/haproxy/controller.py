@@ -35,6 +35,8 @@ def values(
             "defaultTLSSecret": {"enabled": False},
             "config": {
                 "ssl-redirect": "true",
+                # Redirects always name a port: unset it would be 8443, the one of the pods.
+                "ssl-redirect-port": str(ingress.https_port),
                 "forwarded-for": "true",
                 "timeout-client": wait,
                 "timeout-server": wait,

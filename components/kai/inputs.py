@@ -55,6 +55,11 @@ class Generation(Protocol):
         """Paths of Helm values whose later changes go through Config alone."""
         ...
 
+    @property
+    def OWN_ACCOUNT(self) -> bool:  # noqa: N802 (a module's constant)
+        """Whether the stack declares the reservation pods' account instead of the chart."""
+        ...
+
     def values(self, kai: KaiInputs) -> dict[str, Any]:
         """Helm values."""
         ...

@@ -14,6 +14,8 @@ INSTALL_ONLY = (
     "values.binder.runtimeClassName",
     "values.scheduler.placementStrategy",
 )
+# The chart renders the account at all times.
+OWN_ACCOUNT = False
 
 
 def values(kai: KaiInputs) -> dict[str, Any]:

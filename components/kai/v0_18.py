@@ -10,6 +10,8 @@ from components.kai.inputs import NAME, QUEUE_LABEL, RESERVATION, RESTRICTED_CON
 _SHARING = {"reservation": "NonMemoryEnforced", "fractioning": "NvFractions", "hami": "HamiCore"}
 # The chart's job applies Config at every upgrade without deleting it: all values count at all times.
 INSTALL_ONLY: tuple[str, ...] = ()
+# See components/kai/reservation.py.
+OWN_ACCOUNT = True
 
 
 def values(kai: KaiInputs) -> dict[str, Any]:
@@ -33,8 +35,9 @@ def values(kai: KaiInputs) -> dict[str, Any]:
                 "namespace": RESERVATION,
                 "serviceAccount": RESERVATION,
                 "appLabel": RESERVATION,
-                # The namespace is this stack's, with its Pod Security labels.
+                # The namespace is this stack's, with its Pod Security labels; so is the account in it.
                 "createNamespace": False,
+                "createServiceAccount": False,
             },
         },
         "operator": {"replicaCount": kai.replicas},

@@ -59,6 +59,7 @@ EVERYTHING: dict[str, Any] = {
             "os": "ubuntu22.04",
             "repository": "registry.example.test/nvidia",
             "image": "driver",
+            "username": "robot",
         },
         "nfd": False,
         "replicas": 2,

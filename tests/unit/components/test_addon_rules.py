@@ -16,7 +16,7 @@ __all__ = ["root"]  # a fixture
 INSTALL: dict[str, Any] = {"gpuOperator": {"source": "install"}, "fakeGpus": {}}
 VGPU: dict[str, Any] = INSTALL | {
     "gpuOperator.mode": "vgpu",
-    "gpuOperator.driver": {"version": "570.172.08"},
+    "gpuOperator.driver": {"version": "570.172.08", "password": "ngc key"},
     "gpuOperator.licence": {"token": "tok"},
 }
 NEW: dict[str, Any] = {"scheduler.version": "0.18.6"}
@@ -75,9 +75,33 @@ BROKEN: list[tuple[str, dict[str, Any], str, str]] = [
     ),
     (
         "vGPU without a driver version",
-        VGPU | {"gpuOperator.driver": {}},
+        VGPU | {"gpuOperator.driver": {"password": "ngc key"}},
         "gpuOperator.driver.version",
         "bundle that the hosts run",
+    ),
+    (
+        "NVIDIA's vGPU driver without a login",
+        VGPU | {"gpuOperator.driver": {"version": "570.172.08"}},
+        "gpuOperator.driver.password",
+        "an NGC API key",
+    ),
+    (
+        "a login for a driver that nobody pulls",
+        INSTALL | {"gpuOperator.driver": {"source": "host", "password": "word"}},
+        "gpuOperator.driver.password",
+        "no driver image is pulled",
+    ),
+    (
+        "NVIDIA's key for a mirror",
+        VGPU | {"registry": {"prefix": "harbor.test/m"}},
+        "gpuOperator.driver.password",
+        "the login of the mirror is registry.username",
+    ),
+    (
+        "a login for somebody else's driver",
+        {"gpuOperator": {"driver": {"password": "word"}}},
+        "gpuOperator.driver.password",
+        "operator that is there",
     ),
     (
         "a licence for a whole card",
@@ -111,11 +135,17 @@ def test_one_line_names_the_key(changes: dict[str, Any], path: str, text: str, r
 
 @pytest.mark.req("I6", "I13")
 def test_a_licence_in_plain_text_is_refused_and_not_shown(root: Path) -> None:
-    (line,) = lines(stack(VGPU | {"gpuOperator.licence.token": "in the clear"}), root)
-    assert line.startswith(
-        "runai-kit:gpuOperator.licence.token: found plain text; expected an encrypted value"
+    found = lines(
+        stack(
+            VGPU
+            | {"gpuOperator.licence.token": "in the clear", "gpuOperator.driver.password": "in the clear"}
+        ),
+        root,
     )
-    assert "in the clear" not in line
+    assert [line.partition(";")[0] for line in found] == [
+        f"runai-kit:gpuOperator.{key}: found plain text" for key in ("driver.password", "licence.token")
+    ]
+    assert "in the clear" not in "".join(found)
 
 
 @pytest.mark.req("I4", "I5", "I6", "I12")
@@ -124,6 +154,14 @@ def test_a_licence_in_plain_text_is_refused_and_not_shown(root: Path) -> None:
     [
         INSTALL,
         VGPU,
+        INSTALL | {"gpuOperator.mode": "vgpu", "gpuOperator.driver": {"source": "host"}},
+        # The login of a repository of one's own is the site's business.
+        VGPU | {"gpuOperator.driver": {"version": "570.172.08", "repository": "own.test/nvidia"}},
+        VGPU
+        | {
+            "gpuOperator.driver": {"version": "570.172.08"},
+            "registry": {"prefix": "harbor.test/m"},
+        },
         KRM,
         NEW | INSTALL | {"sharing": "fractioning", "gpuOperator.driver": {"version": "615.10"}},
         NEW | INSTALL | {"sharing": "fractioning", "gpuOperator.driver": {"source": "host"}},

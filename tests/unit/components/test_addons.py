@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from components.addons.gpu_values import COUNTERS, LICENCE_SECRET, PLUGIN_CONFIG
+from components.addons.gpu_values import COUNTERS, DRIVER_SECRET, LICENCE_SECRET, PLUGIN_CONFIG
 from tests.mocks import Run
 from tests.stack import LOCAL, changed, plain, run_platform
 
@@ -48,7 +49,7 @@ def test_what_operands_name_is_there_before_the_operator(tmp_path: Path) -> None
     made = installed(
         tmp_path,
         gpuOperator__mode="vgpu",
-        gpuOperator__driver={"version": "570.172.08"},
+        gpuOperator__driver={"version": "570.172.08", "password": "ngc key"},
         gpuOperator__licence={"token": "tok", "gridd": "FeatureType=1"},
         sharing="timeSlicing",
     )
@@ -61,6 +62,55 @@ def test_what_operands_name_is_there_before_the_operator(tmp_path: Path) -> None
     assert licence == {"gridd.conf": "FeatureType=1", "client_configuration_token.tok": "tok"}
     assert release.inputs["values"]["driver"]["image"] == "vgpu-guest-driver"
     assert "timeSlicing:" in made.one("ConfigMap", PLUGIN_CONFIG).inputs["data"]["shared"]
+
+
+@pytest.mark.req("I6", "I13")
+@pytest.mark.parametrize(
+    ("driver", "host", "user"),
+    [
+        ({"password": "ngc key"}, "nvcr.io", "$oauthtoken"),
+        (
+            {"password": "word", "username": "robot", "repository": "own.test:5000/nvidia"},
+            "own.test:5000",
+            "robot",
+        ),
+    ],
+)
+def test_a_driver_image_behind_a_login_is_pulled_with_it(
+    driver: dict[str, str], host: str, user: str, tmp_path: Path
+) -> None:
+    made = installed(
+        tmp_path,
+        gpuOperator__mode="vgpu",
+        gpuOperator__driver={"version": "570.172.08", **driver},
+        gpuOperator__licence={"token": "tok"},
+    )
+    secret = made.one("Secret", DRIVER_SECRET)
+    assert secret.inputs["metadata"]["namespace"] == "gpu-operator"
+    assert secret.inputs["type"] == "kubernetes.io/dockerconfigjson"
+    auths = json.loads(plain(secret.inputs["stringData"])[".dockerconfigjson"])["auths"]
+    assert (auths[host]["username"], auths[host]["password"]) == (user, driver["password"])
+    release = made.one("Release", "gpu-operator-release")
+    assert DRIVER_SECRET in release.depends_on
+    assert release.inputs["values"]["driver"]["imagePullSecrets"] == [DRIVER_SECRET]
+    assert release.inputs["values"]["toolkit"]["imagePullSecrets"] == []
+
+
+@pytest.mark.req("I6", "I13")
+def test_the_drivers_login_is_beside_the_mirrors(tmp_path: Path) -> None:
+    mirror = {"prefix": "harbor.test/m", "username": "robot", "password": "word"}
+    own = {"repository": "own.test/nvidia", "username": "other", "password": "word"}
+    made = installed(tmp_path, registry=mirror, gpuOperator__driver=own)
+    driver = made.one("Release", "gpu-operator-release").inputs["values"]["driver"]
+    assert driver["imagePullSecrets"] == ["runai-kit-registry", DRIVER_SECRET]
+
+
+@pytest.mark.req("I6")
+def test_a_vgpu_driver_of_the_node_image_has_its_licence_there(tmp_path: Path) -> None:
+    made = installed(tmp_path, gpuOperator__mode="vgpu", gpuOperator__driver={"source": "host"})
+    driver = made.one("Release", "gpu-operator-release").inputs["values"]["driver"]
+    assert (driver["enabled"], driver["licensingConfig"]["secretName"]) == (False, "")
+    assert LICENCE_SECRET not in {item.name for item in made.of_type("Secret")}
 
 
 @pytest.mark.req("I6")
@@ -95,6 +145,14 @@ def test_operators_come_before_the_scheduler_and_grove_after_it(tmp_path: Path) 
     assert scheduler.inputs["values"]["global"]["gpuSharingMode"] == "NvFractions"
 
 
+@pytest.mark.req("I13")
+def test_groves_operator_is_pulled_with_the_mirrors_login(tmp_path: Path) -> None:
+    mirror = {"prefix": "harbor.test/m", "username": "robot", "password": "word"}
+    made = run(tmp_path, registry=mirror, grove={"enabled": True})
+    values = made.one("Release", "grove-release").inputs["values"]
+    assert values["imagePullSecrets"] == [{"name": "runai-kit-registry"}]
+
+
 @pytest.mark.req("I5")
 @pytest.mark.parametrize(
     ("sharing", "mode"),
@@ -116,6 +174,12 @@ def test_resource_management_takes_the_place_of_scheduler_and_queues(tmp_path: P
     values = made.one("Release", "kai-resource-management-release").inputs["values"]
     assert values["projectController"]["features"]["createNamespaces"] is False
     assert values["kai-scheduler"]["defaultShard"] == {"enabled": False}
+    # The chart would render the reservation pods' account at every second upgrade only.
+    reservation = values["kai-scheduler"]["global"]["resourceReservation"]
+    assert reservation["createServiceAccount"] is False
+    account = made.one("ServiceAccount", "reservation-account")
+    assert account.inputs["metadata"]["name"] == reservation["serviceAccount"]
+    assert "reservation-account" in made.one("Release", "kai-resource-management-release").depends_on
     team = made.one("Project", "project-team-a")
     assert team.inputs["spec"] == {
         "parent": "engineering",

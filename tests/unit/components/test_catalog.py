@@ -124,3 +124,37 @@ def test_a_floor_is_of_a_part_that_exists() -> None:
 def test_a_chart_has_one_whole_address(chart: dict[str, str], message: str) -> None:
     with pytest.raises(ValidationError, match=message):
         Catalog.model_validate(broken({"chart": {"file": "x.tgz", **chart}}))
+
+
+@pytest.mark.req("I12", "I13")
+@pytest.mark.parametrize(
+    ("key", "name", "image"),
+    [
+        # The kustomization of v1.9.4, not that of an earlier patch.
+        ("training-operator", "operator", "ghcr.io/kubeflow/training-v1/training-operator:v1-93c5489"),
+        # The path of the project's push workflow; its tags have a v.
+        ("gpu-fractioning", "operator", "ghcr.io/kai-scheduler/gpu-fractioning/operator:v0.1.7"),
+        ("gpu-fractioning", "fractiond", "ghcr.io/kai-scheduler/gpu-fractioning/fractiond:v0.1.7"),
+        ("gpu-fractioning", "metricsd", "ghcr.io/kai-scheduler/gpu-fractioning/metricsd:v0.1.7"),
+        ("gpu-fractioning", "mpsd", "ghcr.io/kai-scheduler/gpu-fractioning/mpsd:v0.1.7"),
+    ],
+)
+def test_an_image_is_the_one_that_the_release_names(key: str, name: str, image: str) -> None:
+    assert load_catalog().parts[key].images[name] == image
+
+
+@pytest.mark.req("I12", "I13")
+@pytest.mark.parametrize(
+    ("key", "address", "published"),
+    [
+        ("knative-operator", ("https://knative.github.io/operator", "knative-operator"), "v1.21.4"),
+        ("gpu-fractioning", ("oci://ghcr.io/kai-scheduler/gpu-fractioning", ""), "v0.1.7"),
+    ],
+)
+def test_a_chart_is_taken_from_where_its_project_publishes_it(
+    key: str, address: tuple[str, str], published: str
+) -> None:
+    chart = load_catalog().parts[key].chart
+    assert chart is not None
+    assert (chart.oci or chart.repository, chart.name) == address
+    assert chart.published == published

@@ -186,6 +186,16 @@ def test_the_controller_is_behind_a_load_balancer(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("I7")
+@pytest.mark.parametrize("port", [443, 8444])
+def test_the_controller_redirects_to_the_port_that_clients_use(port: int, tmp_path: Path) -> None:
+    """Unless told the controller names 8443, its pods' own port, where no client reaches it."""
+    run = run_platform(tmp_path, changed(CONTROLLER, "ingress.httpsPort", port))
+    controller = run.one("Release", "haproxy-ingress").inputs["values"]["controller"]
+    assert controller["service"]["ports"] == {"https": port}
+    assert controller["config"]["ssl-redirect-port"] == str(port)
+
+
+@pytest.mark.req("I7")
 def test_the_controller_gets_one_wildcard_for_each_domain(tmp_path: Path) -> None:
     run = run_platform(tmp_path, CONTROLLER)
     inference = run.one("networking.k8s.io/v1:Ingress", "inference").inputs

@@ -65,6 +65,7 @@ REQUIRED_0_18 = {
     "global.resourceReservation.serviceAccount": "kai-resource-reservation",
     "global.resourceReservation.appLabel": "kai-resource-reservation",
     "global.resourceReservation.createNamespace": False,
+    "global.resourceReservation.createServiceAccount": False,
     **{f"global.securityContext.{key}": value for key, value in RESTRICTED.items()},
     "global.podSecurityContext.runAsNonRoot": True,
     "global.podSecurityContext.seccompProfile.type": "RuntimeDefault",

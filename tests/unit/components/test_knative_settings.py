@@ -101,6 +101,31 @@ def test_the_operators_pods_pass_restricted(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("I13")
+def test_the_operators_own_pods_get_the_mirrors_login_by_their_accounts(tmp_path: Path) -> None:
+    mirror = {"prefix": "harbor.test/m", "username": "robot", "password": "word"}
+    run = run_platform(tmp_path, changed(OPERATOR, "registry", mirror))
+    release = run.one("Release", "knative-operator")
+    for name in ("knative-operator", "operator-webhook"):
+        account = run.one("ServiceAccount", f"knative-operator-account-{name}")
+        assert account.inputs["imagePullSecrets"] == [{"name": "runai-kit-registry"}]
+        where = account.inputs["metadata"]
+        assert (where["name"], where["namespace"]) == (name, "knative-operator")
+        # Without these marks Helm refuses an object that is there already.
+        assert where["labels"]["app.kubernetes.io/managed-by"] == "Helm"
+        assert where["annotations"]["meta.helm.sh/release-name"] == release.inputs["name"]
+        assert where["annotations"]["meta.helm.sh/release-namespace"] == release.inputs["namespace"]
+        assert account.name in release.depends_on
+        # The release deletes them; without a login they are still the operator's.
+        assert account.retain_on_delete
+
+
+@pytest.mark.req("I13")
+def test_without_a_login_the_operators_accounts_are_the_charts(tmp_path: Path) -> None:
+    accounts = {item.name for item in run_platform(tmp_path, OPERATOR).of_type("ServiceAccount")}
+    assert not [name for name in accounts if name.startswith("knative-operator")]
+
+
+@pytest.mark.req("I13")
 def test_the_operator_takes_every_image_from_the_mirror(tmp_path: Path) -> None:
     run = run_platform(tmp_path, changed(OPERATOR, "registry.prefix", "harbor.test/m"))
     spec = run.one("KnativeServing", "knative-serving").inputs["spec"]

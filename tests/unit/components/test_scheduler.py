@@ -44,6 +44,29 @@ def test_the_newer_generation_comes_from_its_registry(tmp_path: Path) -> None:
     assert release.inputs["values"]["global"]["gpuSharingMode"] == "NonMemoryEnforced"
 
 
+@pytest.mark.req("I2", "I13")
+def test_the_newer_chart_finds_the_reservation_pods_account_there(tmp_path: Path) -> None:
+    """Left to itself the chart renders it at every second upgrade only, and Helm deletes it at the others."""
+    mirror = {"prefix": "harbor.test/m", "username": "robot", "password": "word"}
+    run = run_platform(tmp_path, changed(FROM_REGISTRY, "registry", mirror))
+    account = run.one("ServiceAccount", "reservation-account")
+    where = account.inputs["metadata"]
+    assert (where["name"], where["namespace"]) == ("kai-resource-reservation", "kai-resource-reservation")
+    # An account that the release made before stays when the release no longer has it.
+    assert where["annotations"] == {"helm.sh/resource-policy": "keep", "pulumi.com/patchForce": "true"}
+    assert account.inputs["imagePullSecrets"] == [{"name": "runai-kit-registry"}]
+    release = run.one("Release", "kai-scheduler")
+    assert "reservation-account" in release.depends_on
+    reservation = release.inputs["values"]["global"]["resourceReservation"]
+    assert (reservation["serviceAccount"], reservation["createServiceAccount"]) == (where["name"], False)
+
+
+@pytest.mark.req("I2")
+def test_the_older_chart_makes_that_account_itself(tmp_path: Path) -> None:
+    accounts = run_platform(tmp_path).of_type("ServiceAccount")
+    assert "reservation-account" not in {item.name for item in accounts}
+
+
 @pytest.mark.req("I2")
 def test_config_is_applied_after_the_release_and_waited_for(tmp_path: Path) -> None:
     config = run_platform(tmp_path).one("Config", "kai-config")
