@@ -16,14 +16,17 @@ Json = dict[str, Any]
 TEST = "fractional_gpu"
 # The guide compares this line of both pods; the portion comes from KAI's config map by environment.
 PROBE = ["bash", "-c", 'nvidia-smi -L; echo "GPU_PORTION=${GPU_PORTION:-}"']
+# A GPU of which others hold no more than this has room for a half.
+ROOM = 0.5
 UUID = re.compile(r"UUID: ((?:GPU|MIG)-[0-9A-Za-z/-]+)")
 
 
 def before(at: Snapshot) -> Json:
-    """The moment before the test: who holds GPUs, what each queue has allocated."""
+    """The moment before the test: who holds GPUs, what each queue has allocated, others' GPUs with room."""
     return {
         "holders": {p["metadata"]["uid"]: pods.gpus(p) for p in at.pods if pods.active(p) and pods.gpus(p)},
         "allocated": {name: queues.allocated(queue) for name, queue in at.queues.items()},
+        "roomy": roomy(at),
     }
 
 
@@ -47,6 +50,26 @@ def observe(at: Snapshot, then: Json, queue: str) -> Json:
         "fractional_gpu.shares": {"overCommitted": over_committed(at), "sums": share_sums(at)},
         "fractional_gpu.others_free": _newly_held(at, then),
     }
+
+
+def roomy(at: Snapshot) -> list[str]:
+    """GPUs that others share and that have room for a half, on nodes that tests may use, in words.
+
+    A half goes there before it goes to a free GPU, and the next one, which fits no more, to another.
+    """
+    others: dict[str, list[Json]] = {}
+    for pod in at.pods:
+        if pods.active(pod) and not pods.of_suite(pod) and pods.node(pod) in at.capacity.allocatable:
+            for group in pods.gpu_groups(pod):
+                others.setdefault(group, []).append(pod)
+    found = []
+    for group, mine in sorted(others.items()):
+        sharers = [p for p in mine if p["metadata"]["namespace"] != at.outputs.reservationNamespace]
+        held = sum(_share(at, pod) for pod in sharers)
+        if sharers and held <= ROOM:
+            who = ", ".join(sorted(map(pods.name, sharers)))
+            found.append(f"{who} on {pods.node(sharers[0])} with {tidy(held)} of group {group}")
+    return found
 
 
 def _inside(cluster: Cluster, pod: Json) -> Json:

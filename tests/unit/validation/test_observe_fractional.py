@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.unit.validation.beds import workers
 from tests.unit.validation.double import UUID_0, UUID_1, Double, group, node, pod, queue, thing
 from validation import names
 from validation.compare import differences
@@ -208,3 +209,14 @@ def test_the_kubelet_is_asked_in_the_pod_where_no_exporter_answers() -> None:
 def test_metrics_of_other_pods_do_not_count() -> None:
     assert kubelet.uuids_in_metrics(METRICS, RESERVATION, "gpu-reservation-w1-x") == [UUID_0]
     assert kubelet.uuids_in_metrics(METRICS, "elsewhere", "gpu-reservation-w1-x") == []
+
+
+@pytest.mark.parametrize(("asked", "told"), [("0.5", True), ("0.6", False)])
+def test_a_gpu_of_others_with_room_for_a_half_is_named_before_the_test(asked: str, told: bool) -> None:
+    cluster = workers(4)
+    group = {names.GPU_GROUP_LABEL: "g7"}
+    cluster.add(names.PODS, pod("gpu-reservation-w1-z", RESERVATION, gpus=1, labels=group))
+    annotations = {names.GPU_FRACTION_ANNOTATION: asked}
+    cluster.add(names.PODS, pod("notebook", "runai-team-a", labels=group, annotations=annotations))
+    roomy = fractional_gpu.before(cluster.at())["roomy"]
+    assert roomy == (["runai-team-a/notebook on w1 with 0.5 of group g7"] if told else [])
