@@ -28,6 +28,8 @@ Json = dict[str, Any]
 SELECTOR = f"{names.PART_OF_LABEL}={names.PART_OF}"
 # The server ends each watch after this long.
 WATCH_SECONDS = 300
+# A watch that ends sooner did not end by itself.
+SHORT_SECONDS = 0.5
 # How often evictions are asked for.
 EVICTION_SECONDS = 5.0
 # The report waits for the last line no longer than twice this.
@@ -104,6 +106,7 @@ def _watch(cluster: Cluster, writer: Writer, queue_key: str, over: threading.Eve
     # A new watch goes on where the last one ended, so that no deletion falls into the gap between them.
     since: dict[str, str] = {}
     while not over.is_set():
+        begun = time.monotonic()
         try:
             for kind, pod in cluster.watch(names.PODS, WATCH_SECONDS, labelSelector=SELECTOR, **since):
                 if over.is_set():
@@ -116,7 +119,9 @@ def _watch(cluster: Cluster, writer: Writer, queue_key: str, over: threading.Eve
                 writer.write(pod_line(kind, pod, time.time(), queue_key))
         except (ClusterError, OSError, ValueError) as error:
             print(f"watch interrupted: {error}", file=sys.stderr)
-            over.wait(0.5)
+        if time.monotonic() - begun < SHORT_SECONDS:
+            # Whatever ends watches at once is not asked without a pause.
+            over.wait(SHORT_SECONDS)
 
 
 def run(
