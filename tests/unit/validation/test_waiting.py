@@ -234,7 +234,10 @@ class Restarted(Watched):
 
 
 @pytest.mark.req("V4")
-def test_a_new_watch_goes_on_where_the_last_one_ended(tmp_path: Path) -> None:
+def test_a_new_watch_goes_on_where_the_last_one_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampler, "SHORT_SECONDS", 0.01)
     cluster = Restarted()
     stop = tmp_path / "stop"
     threading.Timer(0.3, stop.touch).start()
