@@ -49,20 +49,20 @@ def people(stack: Stack, everything: Iterable[Stated], found: Iterable[Item]) ->
 
 
 def instances(
-    stack: Stack, everything: Iterable[Stated], found: Iterable[Item], crds: Iterable[str]
+    stack: Stack, everything: Iterable[Stated], found: Iterable[Item], going: Iterable[str]
 ) -> list[Item]:
-    """Objects of these CRDs, by name, that would go with them and are not of this installation.
+    """Objects that would go with the CRDs of these names, and are not of this installation.
 
     What is in the kit's own namespaces is told by `people`: it goes with those.
     """
-    found, names = list(found), set(crds)
+    found, going = list(found), set(going)
     stated, mine = {item.key() for item in everything}, _mine(stack)
     # Where KAI's home is there without this stack, KAI is another installation's.
     homes = {item.name for item in found if item.kind == "Namespace"} - set(stack.namespaces())
     return [
         item
         for item in found
-        if item.resource in names
+        if item.resource in going
         and (item.kind, item.namespace, item.name) not in stated
         and item.namespace not in mine
         and not (item.owned or item.deleting)
